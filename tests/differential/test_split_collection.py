@@ -13,7 +13,7 @@ import pytest
 from tests.support.split_patterns import WITHOUT_MACHINE, Case, cases, representatives, short_texts
 from tests.support.split_table import TABLE, row, table
 from tokdfa.base.errors import LimitExceededError, PatternError
-from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
+from tokdfa.tokenizers.pretokenizers.machine import find_split_nfa
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 from tokdfa.tokenizers.pretokenizers.splitter import Splitter
 from tokdfa.tokenizers.pretokenizers.steps import Behavior, Split, Splitting
@@ -65,7 +65,7 @@ def assert_split_by_library(case: Case, behaviors: list[tuple[Behavior, bool]]) 
 def assert_split_by_definition(case: Case, longest: int, most: int) -> int:
     splitting = splitting_of(case)
     splitter, definition = Splitter(splitting), PreTokenizer(splitting)
-    texts = short_texts(representatives(find_hypotheses(splitting)), longest, most)
+    texts = short_texts(representatives(find_split_nfa(splitting)), longest, most)
     for text in texts:
         assert pieces_of_machine(splitter, text) == definition.split_backtracking(text), (case.name, text)
     return len(texts)

@@ -9,8 +9,7 @@ import numpy as np
 
 from tokdfa.kernels.encode.events import CONTINUES, DROPPED
 from tokdfa.regex.budget import Budget
-from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
-from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
+from tokdfa.tokenizers.pretokenizers.machine import SplitNFA, find_split_nfa
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 __all__ = ["first_text_cut_differently"]
@@ -51,7 +50,7 @@ def first_text_cut_differently(one: Splitting, other: Splitting) -> str | None:
     """
     if one == other:
         return None
-    automata = find_hypotheses(one), find_hypotheses(other)
+    automata = find_split_nfa(one), find_split_nfa(other)
     symbols = _symbols(*automata)
     budget = Budget(what="the comparison of two split patterns")
     start = _State((0, 0))
@@ -74,7 +73,7 @@ def first_text_cut_differently(one: Splitting, other: Splitting) -> str | None:
     return None
 
 
-def _symbols(one: Hypotheses, other: Hypotheses) -> list[tuple[str, tuple[int, int]]]:
+def _symbols(one: SplitNFA, other: SplitNFA) -> list[tuple[str, tuple[int, int]]]:
     """Return a symbol of each pair of classes that some symbol has, with the pair: the first one that can be seen."""
     pairs = one.class_of_code_point.astype(np.int64) << 16 | other.class_of_code_point
     pairs[_SURROGATES.start : _SURROGATES.stop] = -1
@@ -83,7 +82,7 @@ def _symbols(one: Hypotheses, other: Hypotheses) -> list[tuple[str, tuple[int, i
     return [(chr((at + _FIRST_VISIBLE) % len(pairs)), (pair >> 16, pair & 0xFFFF)) for at, pair in examples]
 
 
-def _successors(automata: tuple[Hypotheses, Hypotheses], state: _State, classes: tuple[int, int]) -> Iterator[_State]:
+def _successors(automata: tuple[SplitNFA, SplitNFA], state: _State, classes: tuple[int, int]) -> Iterator[_State]:
     one, other = (
         automaton.moves[at][of] for automaton, at, of in zip(automata, state.hypotheses, classes, strict=True)
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
+from tokdfa.tokenizers.pretokenizers.machine import SplitNFA
 
 WITHOUT_MACHINE = {
     "hub-014": "a back-reference is not regular",
@@ -53,7 +53,7 @@ def cases(data: Path) -> list[Case]:
     return found
 
 
-def representatives(hypotheses: Hypotheses) -> str:
+def representatives(hypotheses: SplitNFA) -> str:
     """Return one symbol of each class, a visible one of ASCII if there is any."""
     classes = hypotheses.class_of_code_point
     order = [*range(0x21, 0x7F), *range(0x21), *range(0x7F, 0xD800), *range(0xE000, 0x110000)]

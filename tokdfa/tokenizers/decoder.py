@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,12 @@ from tokdfa.base.arrays import (
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.kernels.spelling.spell import spell, spell_bytes
 from tokdfa.tokenizers.encoding.encoded import Decoded
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.decoding import DecodeStep
+    from tokdfa.tokenizers.encoding.special import Special
+    from tokdfa.tokenizers.models.model import Model
+    from tokdfa.tokenizers.spelled import IdTexts
 
 _LONGEST_CHARACTER = 4
 
@@ -47,13 +53,8 @@ class Spellings(NamedTuple):
 class SpelledTexts(NamedTuple):
     """The bytes of the ids of several texts, one after the other, with the bytes to remove from their beginnings.
 
-    Attributes
-    ----------
-    data : uint8 array
-    ends : int64 array, one entry an id
-        Where its bytes end, which may be within a symbol.
-    removed : int64 array, one entry a text
-        The number of its first bytes that the decoder removes; -1 if more than its first few ids decide that.
+    `ends` (int64) has the end of the bytes of each id, perhaps within a symbol. `removed` (int64) has for each text the
+    number of its first bytes that the decoder removes; -1 if more than its first few ids decide that.
     """
 
     data: Uint8Array
@@ -103,20 +104,13 @@ class Decoder:
         """Return ids as a new int32 array, which nobody else can change after they are checked.
 
         `first` is the position of the first of them in its stream, for messages; `out` is where to write them instead.
-
-        Raises
-        ------
-        TokenStreamError
-            If they are not integers in one dimension, or one of them is not an id; the error says which.
+        TokenStreamError is raised if they are not integers in one dimension, or one of them is not an id, saying which.
         """
         # A subclass of arrays may have masked ids.
         if type(ids) is np.ndarray and ids.dtype in _SHORT and ids.ndim == 1:
-            own: Int32Array
-            if out is None:
-                own = ids.astype(np.int32, order="C")
-            else:
+            own: Int32Array = ids.astype(np.int32, order="C") if out is None else out
+            if out is not None:
                 out[:] = ids
-                own = out
             # One pass if all is well: read as unsigned, negative ids are the largest.
             if own.view(np.uint32).max(initial=0) < self._first_hole:
                 return own
@@ -210,10 +204,7 @@ class Decoder:
     def iter_text(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[str]:
         """Yield the text of a stream; a character that a chunk splits comes with the next chunk.
 
-        Raises
-        ------
-        TokenStreamError
-            As :meth:`check` does, and if the bytes are not UTF-8; the error gives the token and the byte.
+        TokenStreamError is raised as :meth:`check` does, and if the bytes are not UTF-8, with the token and the byte.
         """
         decoder = codecs.getincrementaldecoder("utf-8")()
         n_tokens = n_bytes = 0
@@ -228,12 +219,12 @@ class Decoder:
             try:
                 yield decoder.decode(data or b"", final=data is None)
             except UnicodeDecodeError as error:
-                place = n_bytes - n_pending + error.start
-                token = n_tokens - len(ends) + int(np.searchsorted(ends, place, side="right"))
+                offset = n_bytes - n_pending + error.start
+                token = n_tokens - len(ends) + int(np.searchsorted(ends, offset, side="right"))
                 raise TokenStreamError(
                     "the bytes of the ids are not UTF-8",
                     value=error.object[error.start : error.start + _LONGEST_CHARACTER],
-                    where=f"token {token}, byte {place}",
+                    where=f"token {token}, byte {offset}",
                     hint="no text has these ids",
                 ) from None
             n_bytes += len(data or b"")
@@ -261,3 +252,28 @@ def is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+class StringsOfIds:
+    """The spellings of ids in a file, made when they are first asked for, without a reference to the tokenizer."""
+
+    def __init__(self, model: Model, specials: Sequence[Special], steps: Sequence[DecodeStep]) -> None:
+        self._of = (model, specials)
+        self._steps = steps
+
+    @cached_property
+    def of_ids(self) -> list[str]:
+        """The spelling of each id."""
+        model, specials = self._of
+        strings = model.strings
+        strings += [""] * (1 + max((special.id for special in specials), default=-1) - len(strings))
+        for special in specials:
+            strings[special.id] = special.text
+        return strings
+
+    @cached_property
+    def texts(self) -> IdTexts:
+        """The string that each id adds to a text by the steps of the decoder."""
+        from tokdfa.tokenizers.spelled import IdTexts
+
+        return IdTexts(self.of_ids, self._steps)

@@ -20,10 +20,6 @@ class OfTokenizer(Generic[Owner]):
     """A table that refers to its tokenizer, which keeps it, without keeping the tokenizer alive.
 
     Whoever uses the table holds the tokenizer.
-
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer
     """
 
     def __init__(self, tokenizer: Owner) -> None:
@@ -49,12 +45,8 @@ class _Building:
 class DerivedTables:
     """The tables of one tokenizer, by the functions that make them and their keys.
 
-    No lock is held while a table is made: threads that want the same one wait for it, others do not.
-
-    Attributes
-    ----------
-    made : OrderedDict
-        The tables, those with a key in the order of their last use.
+    No lock is held while a table is made: threads that want the same one wait for it, others do not. Those `made` that
+    have a key are in the order of their last use.
     """
 
     def __init__(self) -> None:

@@ -26,9 +26,7 @@ def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
     automaton, seconds = _automaton(tokenizer)
     dead = _dead_tokens(tokenizer)
     return {
-        "format": tokenizer.format,
-        "ids": tokenizer.n_ids,
-        "tokens": tokenizer.n_tokens,
+        **_counts(tokenizer),
         "rules": len(tokenizer.dictionary),
         "proper": proper.holds and not tied,
         "first_offending_rule": offence
@@ -40,17 +38,32 @@ def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
         "only_whole_pieces": len(tokenizer.whole_piece_tokens),
         "pretokenizer": "none" if tokenizer.pretokenizer is None else str(tokenizer.pretokenizer),
         "unicode": _unicode(tokenizer),
-        **({} if tokenizer.library is None else {"library": tokenizer.library}),
+        **_library(tokenizer),
         "semantics": tokenizer.semantics,
         "rewriting": _rewriting(tokenizer),
         "left_out": list(tokenizer.ignored),
         "whole_piece": tokenizer.whole_piece,
-        "specials": len(tokenizer.specials),
-        "text_specials": sum(special.is_text for special in tokenizer.specials),
-        "specials_policy": "none" if not tokenizer.specials else "found" if tokenizer.found_specials else "ignored",
+        **_specials(tokenizer),
         "fingerprint": tokenizer.fingerprint,
         "seconds": seconds,
     }
+
+
+def _counts(tokenizer: Tokenizer) -> dict[str, Any]:
+    return {"format": tokenizer.format, "ids": tokenizer.n_ids, "tokens": tokenizer.n_tokens}
+
+
+def _specials(tokenizer: Tokenizer) -> dict[str, Any]:
+    specials = tokenizer.specials
+    return {
+        "specials": len(specials),
+        "text_specials": sum(special.is_text for special in specials),
+        "specials_policy": "none" if not specials else "found" if tokenizer.found_specials else "ignored",
+    }
+
+
+def _library(tokenizer: Tokenizer) -> dict[str, Any]:
+    return {} if tokenizer.library is None else {"library": tokenizer.library}
 
 
 def _proper_part(tokenizer: Tokenizer) -> dict[str, Any] | None:
@@ -146,9 +159,7 @@ def facts_of_unigram(tokenizer: UnigramTokenizer) -> dict[str, Any]:
     described["decoder"] = " ".join(map(str, rewriting.decoding or ())) or "Fuse"
     found = model.scores[model.is_found]
     return {
-        "format": tokenizer.format,
-        "ids": tokenizer.n_ids,
-        "tokens": tokenizer.n_tokens,
+        **_counts(tokenizer),
         "pieces": int(model.is_found.sum()),
         "semantics": tokenizer.semantics,
         "least_score": float(found.min()) if len(found) else None,
@@ -158,10 +169,8 @@ def facts_of_unigram(tokenizer: UnigramTokenizer) -> dict[str, Any]:
         "pretokenizer": "none" if tokenizer.pretokenizer is None else str(tokenizer.pretokenizer),
         "rewriting": described,
         "left_out": list(tokenizer.ignored),
-        "specials": len(tokenizer.specials),
-        "text_specials": sum(special.is_text for special in tokenizer.specials),
-        "specials_policy": "none" if not tokenizer.specials else "found" if tokenizer.found_specials else "ignored",
-        **({} if tokenizer.library is None else {"library": tokenizer.library}),
+        **_specials(tokenizer),
+        **_library(tokenizer),
         "fingerprint": tokenizer.fingerprint,
     }
 
@@ -169,18 +178,12 @@ def facts_of_unigram(tokenizer: UnigramTokenizer) -> dict[str, Any]:
 def facts_of_wordpiece(tokenizer: WordPieceTokenizer) -> dict[str, Any]:
     """Return the facts that ``tokdfa info`` prints about a WordPiece tokenizer; see :meth:`AnyTokenizer.facts`."""
     vocabulary, normalizer, case = tokenizer.vocabulary, tokenizer.model.normalizer, tokenizer.model.case
+    steps = ("clean_text", "chinese", "strip_accents", "lowercase")
     facts = {
-        "format": tokenizer.format,
-        "ids": tokenizer.n_ids,
-        "tokens": tokenizer.n_tokens,
+        **_counts(tokenizer),
         "semantics": tokenizer.semantics,
         "pretokenizer": tokenizer.pretokenizer,
-        "normalizer": {
-            "clean_text": normalizer.clean_text,
-            "chinese": normalizer.chinese,
-            "strip_accents": normalizer.strip_accents,
-            "lowercase": normalizer.lowercase,
-        },
+        "normalizer": {name: getattr(normalizer, name) for name in steps},
         "prefix": vocabulary.prefix,
         "opening": vocabulary.opening,
         "unknown": vocabulary.unknown if vocabulary.unknown_id is not None else None,
@@ -190,7 +193,7 @@ def facts_of_wordpiece(tokenizer: WordPieceTokenizer) -> dict[str, Any]:
         "specials": len(tokenizer.specials),
         "text_specials": sum(special.is_text for special in tokenizer.specials),
         "ignored": tokenizer.ignored,
-        **({} if tokenizer.library is None else {"library": tokenizer.library}),
+        **_library(tokenizer),
         "case": None if case is None else {"source": case.source, "capitals": _n_capitals(tokenizer)},
         "fingerprint": tokenizer.fingerprint,
     }

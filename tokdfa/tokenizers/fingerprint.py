@@ -23,15 +23,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = [
-    "PARTS",
-    "Fingerprint",
-    "fingerprint",
-    "hash_of",
-    "hash_of_specials",
-    "parts_of_byte_pairs",
-    "unicode_tables",
-]
+__all__ = ["Fingerprint", "fingerprint"]
 
 PARTS = ("dictionary", "ids", "pretokenizer", "normalizer", "symbols", "specials", "decoder")
 """The parts of a fingerprint, in the order in which they are shown."""
@@ -173,19 +165,17 @@ def _ids(tokenizer: Tokenizer) -> list[tuple[object, ...]]:
     words: list[object] = [*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens]
     # The last tokens can be spelled like others, but only decoding knows them.
     n = len(words)
-    rows = [
+    return sorted(
         (number >= n, words[number] if number < n else data[bounds[number] : bounds[number + 1]], int(ids[number]))
         for number in numbers
-    ]
-    return sorted(rows)
+    )
 
 
 def _dictionary(tokenizer: Tokenizer) -> str:
     """Return the hash of the tokenization of pieces."""
     dictionary = tokenizer.dictionary
     words = list(dictionary.alphabet)
-    written = tokenizer.merges is not None or not dictionary.properness() or not agrees_with_leftmost(dictionary)
-    if not written:
+    if tokenizer.merges is None and dictionary.properness() and agrees_with_leftmost(dictionary):
         try:
             return _rows(tokenizer)
         except LimitExceededError:

@@ -173,10 +173,10 @@ class _Spines:
 
 def _with_pairs(rows: Rows, n_late: int, pairs: Int32Array, position: Int32Array) -> Rows:
     """Return rows that forbid further pairs, some of them with tokens at the end that had no rows."""
-    places = position[pairs[:, 1]]
-    order = np.lexsort((places, pairs[:, 0]))
+    after = position[pairs[:, 1]]
+    order = np.lexsort((after, pairs[:, 0]))
     tokens, begins = np.unique(pairs[order, 0], return_index=True)
-    single = np.column_stack((places[order], places[order] + 1)).astype(np.int32)
+    single = np.column_stack((after[order], after[order] + 1)).astype(np.int32)
     # After the others comes an empty row, for late tokens that forbid nothing.
     spans = np.column_stack((rows.start, rows.stop))
     parts, ends = [spans], [*rows.pointer.tolist(), int(rows.pointer[-1])]
@@ -239,27 +239,14 @@ class PairAutomaton:
 class ProperPart:
     """The proper part of a dictionary, and where merging may differ from it.
 
-    Attributes
-    ----------
-    dictionary : CheckedDictionary
-        The proper part.
-    number : int32 array, one entry a token of the tokenizer
-        Its number in that dictionary; -1 for tokens that it does not make.
-    late : int32 array
-        The tokens that merging makes, but not in ascending order, or by steps that are as strong as others.
-    pairs : int32 array of shape (pairs, 2)
-        Neighbours that the proper part allows and merging does not.
-    parts : int32 array of shape (tokens, 2)
-        The two parts from which merging makes each token in its last step; -1 for symbols, and for other tokens.
-    priority : int32 array, one entry a token
-        The priority of that last step.
-    merger : Merger
-        The merger of the tokenizer's words.
-
-    Notes
-    -----
     Merging gives the same tokens for a word as the proper part, unless the former gives a late token or the latter one
     of the pairs. Without late tokens and such pairs both are the same function.
+
+    `number` (int32) has the number of each token of the tokenizer in `dictionary`, the proper part; -1 for tokens that
+    it does not make. `late` (int32) are the tokens that merging makes, but not in ascending order, or by steps that are
+    as strong as others; `pairs` (int32, of shape (pairs, 2)) are neighbours that the proper part allows and merging
+    does not. `parts` (int32, of shape (tokens, 2)) are the two parts from which `merger` makes each token in its last
+    step, -1 for symbols and for other tokens, and `priority` (int32) is the priority of that step.
     """
 
     dictionary: CheckedDictionary

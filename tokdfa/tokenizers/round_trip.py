@@ -18,7 +18,7 @@ from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.encoding.encoded import Decoded
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.decoder import SpelledTexts
+    from tokdfa.tokenizers.decoder import Decoder, SpelledTexts
     from tokdfa.tokenizers.encoding.batches import EncodedDocuments
     from tokdfa.tokenizers.models.unigram.lattice import RecordedText
     from tokdfa.tokenizers.models.unigram.segmenter import Before, WrongWords
@@ -33,10 +33,9 @@ Ends: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 class Reencoding(Generic[T]):
     """The methods that differ by algorithm when the text of ids is encoded again; here, as most algorithms have them.
 
-    Attributes
-    ----------
-    takes_longest : bool
-        Whether the algorithm takes the longest match instead of merging.
+    They get the tokenizer, which is `later` if a boundary is before the text; `before`, the effect of the text before
+    it; and `begins`, whether no boundary is before it. `takes_longest` is whether the algorithm takes the longest match
+    instead of merging.
     """
 
     takes_longest: ClassVar[bool] = False
@@ -44,11 +43,7 @@ class Reencoding(Generic[T]):
     def encode_on(
         self, tokenizer: T, text: str, before: Before | None, *, begins: bool = True
     ) -> tuple[Int32Array, Before | None]:
-        """Return the ids of a text, and its effect on the text after a boundary; None if it has none.
-
-        `before` is the effect of the text before it. The tokenizer is `later` if a boundary is before the text, and
-        `begins` whether none is.
-        """
+        """Return the ids of a text, and its effect on the text after a boundary; None if it has none."""
         try:
             return tokenizer.encode(text), None
         except AlphabetError:
@@ -102,15 +97,8 @@ class RoundTrip:
     """The way in which a tokenizer decodes ids and encodes their text again, and where it cuts that text.
 
     Methods that depend on the text before the ids take `begins`: whether the text begins with them. The ids after a
-    boundary of `boundaries` are decoded and encoded separately, with ``begins=False``.
-
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer
-    model : Reencoding
-        The methods that differ by algorithm.
-    before : Before, optional
-        The effect of the text before a boundary on sums of scores.
+    boundary of `boundaries` are decoded and encoded separately, with ``begins=False``. `before` is the effect of the
+    text before a boundary on sums of scores.
     """
 
     def __init__(self, tokenizer: AnyTokenizer, model: Reencoding[Any], before: Before | None = None) -> None:
@@ -140,34 +128,28 @@ class RoundTrip:
         return _NO_BOUNDARIES if is_spelled else self._tokenizer.boundaries
 
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
-        """Return the text of ids, and the end of each id's part, in bytes.
+        """Return the text of ids, and the end of each id's part, in bytes; TokenStreamError if they are not UTF-8."""
+        return self._decoder(begins).text_of(ids)
 
-        Raises
-        ------
-        TokenStreamError
-            If the bytes are not UTF-8.
-        """
+    def _decoder(self, begins: bool) -> Decoder:
         decoder = self._tokenizer.decoder
-        return (decoder if begins else decoder.later).text_of(ids)
+        return decoder if begins else decoder.later
 
     def spelled(self, ids: Int32Array) -> tuple[bytes, Int64Array]:
         """Return the bytes of ids, which need not be UTF-8, and for each id the end of its bytes.
 
         The end is within a symbol where a token is a byte of one.
         """
-        from tokdfa.tokenizers.spelled import ends_by_place
+        from tokdfa.tokenizers.spelled import ends_by_position
 
-        data, ends = self._tokenizer.decode_bytes(ids), self._tokenizer.derived(ends_by_place).of(ids)
+        data, ends = self._tokenizer.decode_bytes(ids), self._tokenizer.derived(ends_by_position).of(ids)
         # Where more than the position of an id decides, these may not be ends in the text.
         return data, ends if ends[-1:].sum() == len(data) else self.decode(ids).ends
 
     def encode(self, text: str, *, begins: bool = True) -> Int32Array:
         """Return the ids of a text to which ids decode, dropping symbols without a token if the library does so.
 
-        Raises
-        ------
-        AlphabetError
-            If the text has such a symbol, and the library does not leave it out or is not known.
+        AlphabetError is raised if the text has such a symbol, and the library does not leave it out or is not known.
         """
         return self._model.encode_on(self._at(begins), text, self._before, begins=begins)[0]
 
@@ -182,8 +164,7 @@ class RoundTrip:
 
     def spell_texts(self, ids: Int32Array, bounds: Int64Array, *, begins: bool = True) -> SpelledTexts | None:
         """Return the bytes of several texts at once; see :meth:`Decoder.spell_texts`."""
-        decoder = self._tokenizer.decoder
-        return (decoder if begins else decoder.later).spell_texts(ids, bounds)
+        return self._decoder(begins).spell_texts(ids, bounds)
 
     def encode_texts(self, texts: list[str], *, begins: bool = True) -> EncodedDocuments | None:
         """Return the ids of several texts, as by `encode`; None if it cannot be done at once, or one is refused."""
@@ -276,10 +257,10 @@ def _before_changes(ends: Int64Array, changed: list[Change]) -> Ends:
     sizes = np.array([len(change.normalized.encode("utf-8")) for change in changed])
     grown = np.cumsum(sizes - (stops - begins))
     # Changed segment i ends at ``stops[i] + grown[i]`` in the text after; all up to it have added ``grown[i]`` bytes.
-    place = np.searchsorted(stops + grown, ends, side="right")
-    found: npt.NDArray[np.float64] = (ends - np.append(0, grown)[place]).astype(np.float64)
-    following = np.minimum(place, len(changed) - 1)
-    inside = (place < len(changed)) & (found > begins[following])
+    index = np.searchsorted(stops + grown, ends, side="right")
+    found: npt.NDArray[np.float64] = (ends - np.append(0, grown)[index]).astype(np.float64)
+    following = np.minimum(index, len(changed) - 1)
+    inside = (index < len(changed)) & (found > begins[following])
     found[inside] = begins[following[inside]] + 0.5
     return found
 

@@ -30,16 +30,9 @@ if TYPE_CHECKING:
 class Spelled(NamedTuple):
     """The bytes of ids in a stream, where the first or the last id may be spelled differently.
 
-    Attributes
-    ----------
-    usual : Spellings
-        The bytes of each id in any other position.
-    varies : {"", "first", "last"}
-        Which id of a stream is spelled differently.
-    other : Spellings or None
-        The bytes of each id in that position; None without such a position.
-    silent : bool array, one entry an id, or None
-        Whether the id after it still counts as the first one; None without such ids.
+    `usual` has the bytes of each id in any other position. `varies` is which id of a stream is spelled differently, and
+    `other` has the bytes of each id in that position; None without. `silent`, a bool array, is whether the id after it
+    still counts as the first one; None without such ids.
     """
 
     usual: Spellings
@@ -48,7 +41,7 @@ class Spelled(NamedTuple):
     silent: BoolArray | None = None
 
 
-class EndsByPlace:
+class EndsByPosition:
     """The ends of ids in their bytes, where these depend on the position of each id only."""
 
     def __init__(self, spelled: Spelled) -> None:
@@ -69,12 +62,12 @@ class EndsByPlace:
         return ends
 
 
-def ends_by_place(tokenizer: AnyTokenizer) -> EndsByPlace:
+def ends_by_position(tokenizer: AnyTokenizer) -> EndsByPosition:
     """Return the ends of ids by their positions, a derived table; where more decides, their ends between other ids."""
     try:
-        return EndsByPlace(tokenizer.spelled)
+        return EndsByPosition(tokenizer.spelled)
     except UnsupportedFeatureError:
-        return EndsByPlace(Spelled(tokenizer.id_spellings))
+        return EndsByPosition(Spelled(tokenizer.id_spellings))
 
 
 def spelled_with_suffix(usual: Spellings, ends_word: BoolArray) -> Spelled:
@@ -108,16 +101,13 @@ def spelled_by_steps(tokens: Sequence[str], steps: Sequence[DecodeStep], file_fo
         bytes([value]) if value is not None else text[ends[number] : ends[number + 1]]
         for number, value in enumerate(byte)
     ]
-    alone = []
-    for number, token in enumerate(tokens):
-        found = usual[number]
+    alone = usual.copy()
+    for number, (token, found) in enumerate(zip(tokens, usual, strict=True)):
         if token and (at_end or not found or b" " in found):
             single = decode_tokens([token], steps).text.encode("utf-8")
-            found = single if byte[number] is None or not single else found
-        alone.append(found)
-    silent = [not word for word in usual]
-    if any(isinstance(step, DecodeSentencePiece) and step.drops_all for step in steps):
-        silent = [not word for word in alone]
+            alone[number] = single if byte[number] is None or not single else found
+    drops_all = any(isinstance(step, DecodeSentencePiece) and step.drops_all for step in steps)
+    silent = [not word for word in (alone if drops_all else usual)]
     varies: Literal["first", "last"] = "last" if at_end else "first"
     return Spelled(spellings(usual), varies, spellings(alone), np.array(silent, dtype=np.bool_))
 
@@ -125,12 +115,7 @@ def spelled_by_steps(tokens: Sequence[str], steps: Sequence[DecodeStep], file_fo
 class IdTexts:
     """The strings that ids add to a text, not at its beginning, where decoding treats each one separately.
 
-    Parameters
-    ----------
-    tokens : sequence of str
-        The spelling of each id in its file.
-    steps : sequence of steps
-        The steps that decode the beginning of a text.
+    `tokens` has the spelling of each id in its file; `steps` decode the beginning of a text.
     """
 
     def __init__(self, tokens: Sequence[str], steps: Sequence[DecodeStep]) -> None:
@@ -153,7 +138,10 @@ class IdTexts:
                     token if value is None else chr(value) if value < 0x80 else ""
                     for token, value in zip(tokens, byte, strict=True)
                 ]
-            tokens = _apart(tokens, step)
+            # Each between others.
+            separated = [_OTHER] * (2 * len(tokens) + 1)
+            separated[1::2] = tokens
+            tokens = step(separated)[1::2]
             # Each step by itself may lengthen them within the budget.
             check_growth(sum(map(len, tokens)), most, step)
         return tokens, byte
@@ -216,10 +204,3 @@ class IdTexts:
     def byte_of(self) -> Int32Array:
         """The byte that each id is read as, -1 for none."""
         return np.array([_NONE if byte is None else byte for byte in self._read[1]], dtype=np.int32)
-
-
-def _apart(tokens: list[str], step: DecodeStep) -> list[str]:
-    """Return the results of a step for tokens, each between others."""
-    separated = [_OTHER] * (2 * len(tokens) + 1)
-    separated[1::2] = tokens
-    return step(separated)[1::2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from importlib import import_module
 from operator import attrgetter
 from threading import local
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeGuard, cast
@@ -16,7 +17,7 @@ from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
-from tokdfa.tokenizers.decoder import Decoder, Spellings
+from tokdfa.tokenizers.decoder import Decoder, Spellings, StringsOfIds
 from tokdfa.tokenizers.encoding.encoded import Encoded
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.encoding.symbols import Fallback
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.automata.transducers.one_pass import OnePass
     from tokdfa.regex.unicode.normalization import Form
-    from tokdfa.tokenizers.decoding import DecodeStep
     from tokdfa.tokenizers.encoding.batches import EncodedDocuments
     from tokdfa.tokenizers.encoding.piece_ids import PieceIds
     from tokdfa.tokenizers.encoding.stream import EncodingStream
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.models.wordpiece.wordpiece import WordPiece
     from tokdfa.tokenizers.neighbours import PairAutomaton, ProperPart
     from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
-    from tokdfa.tokenizers.spelled import IdTexts, Spelled
+    from tokdfa.tokenizers.spelled import Spelled
 
-__all__ = ["StringsOfIds", "Tokenizer", "UnigramTokenizer", "WordPieceTokenizer", "has_rules"]
+__all__ = ["Tokenizer", "UnigramTokenizer", "WordPieceTokenizer"]
 
 
 def _own(name: str) -> Any:
@@ -247,10 +247,8 @@ class Tokenizer(AnyTokenizer):
     def continued(self) -> Self:
         """The tokenizer for a text that continues another one: it does nothing to the beginning of a text.
 
-        Raises
-        ------
-        UnsupportedFeatureError
-            If it is not a byte pair tokenizer: then more than the beginning of a text depends on the text before it.
+        UnsupportedFeatureError is raised if it is not a byte pair tokenizer: then more than the beginning of a text
+        depends on the text before it.
         """
         if self.why_not("rules") is not None:
             raise UnsupportedFeatureError("what continues a text is not encoded alone", value=self.algorithm)
@@ -283,7 +281,7 @@ class Tokenizer(AnyTokenizer):
         return self.encode(str.__str__(text))
 
     def encode_side_by_side(self, texts: list[str], n_threads: int) -> EncodedDocuments | None:
-        """Return the ids of several texts; see :meth:`AnyTokenizer.encode_side_by_side`."""
+        """See :meth:`AnyTokenizer.encode_side_by_side`."""
         return self.model.encode_side_by_side(self, texts, n_threads)
 
     def stream(self) -> EncodingStream:
@@ -295,7 +293,7 @@ class Tokenizer(AnyTokenizer):
         return self.model.stream(self)
 
     def segments(self, text: str) -> Iterator[tuple[str | Special, bool]]:
-        """Yield special tokens and the normalized segments between them, and whether each begins the text."""
+        """Yield special tokens and normalized segments between them; see :meth:`AnyTokenizer.segments`."""
         return self.added_tokens.segments(text, self.normalizer, self.model.normalizer or self.first_normalizer)
 
     @property
@@ -329,21 +327,6 @@ class Tokenizer(AnyTokenizer):
     def round_trip(self) -> RoundTrip:
         """The round trip that decodes ids and encodes their text again, which decides whether they are canonical."""
         return RoundTrip(self, self.model)
-
-    def encode_segment(self, text: str, *, begins: bool) -> Int32Array:
-        """Return the ids of a normalized text without looking for special tokens; raises as :meth:`encode` does.
-
-        `begins` is whether it is the beginning of a text, and not text after a special token.
-        """
-        from tokdfa.tokenizers.models.byte_pair_texts import encode_segment
-
-        return encode_segment(self, text, begins=begins)
-
-    def foreign_character(self, text: str, *, begins: bool) -> int:
-        """Return the position of the character for which a segment was refused."""
-        from tokdfa.tokenizers.models.byte_pair_texts import foreign_character
-
-        return foreign_character(self, text, begins=begins)
 
     segmenter: Segmenter | None = _own("segmenter")
 
@@ -406,10 +389,7 @@ class Tokenizer(AnyTokenizer):
     def encode_pieces(self, pieces: Sequence[str | bytes]) -> Encoded:
         """Return the ids of pieces, which are not split further, and the offset of the first id of each.
 
-        Raises
-        ------
-        AlphabetError
-            If a piece has a symbol for which the tokenizer has no token, or a lone surrogate; the error says where.
+        AlphabetError is raised if a piece has a symbol without a token, or a lone surrogate, saying where.
         """
         if not _PIECES.issuperset(map(type, pieces)):
             for piece in pieces:
@@ -485,44 +465,17 @@ def _boundaries(tokenizer: Tokenizer) -> Boundaries:
     return tokenizer.model.boundaries(tokenizer)
 
 
+_MODELS = {
+    "byte pair": ("byte_pairs", "BytePairs"),
+    "Unigram": ("unigram.unigram", "Unigram"),
+    "WordPiece": ("wordpiece.wordpiece", "WordPiece"),
+}
+
+
 def _model_of(contents: Any) -> Model:
     """Return the model of a file; its module is imported only then."""
-    if contents.algorithm == "byte pair":
-        from tokdfa.tokenizers.models.byte_pairs import BytePairs
-
-        return BytePairs(contents)
-    if contents.algorithm == "Unigram":
-        from tokdfa.tokenizers.models.unigram.unigram import Unigram
-
-        return Unigram(contents)
-    from tokdfa.tokenizers.models.wordpiece.wordpiece import WordPiece
-
-    return WordPiece(contents)
-
-
-class StringsOfIds:
-    """The spellings of ids in a file, made when they are first asked for, without a reference to the tokenizer."""
-
-    def __init__(self, model: Model, specials: Sequence[Special], steps: Sequence[DecodeStep]) -> None:
-        self._of = (model, specials)
-        self._steps = steps
-
-    @cached_property
-    def of_ids(self) -> list[str]:
-        """The spelling of each id."""
-        model, specials = self._of
-        strings = model.strings
-        strings += [""] * (1 + max((special.id for special in specials), default=-1) - len(strings))
-        for special in specials:
-            strings[special.id] = special.text
-        return strings
-
-    @cached_property
-    def texts(self) -> IdTexts:
-        """The string that each id adds to a text by the steps of the decoder."""
-        from tokdfa.tokenizers.spelled import IdTexts
-
-        return IdTexts(self.of_ids, self._steps)
+    module, name = _MODELS[contents.algorithm]
+    return cast(Model, getattr(import_module(f"tokdfa.tokenizers.models.{module}"), name)(contents))
 
 
 _PIECES = frozenset({str, bytes})

@@ -14,12 +14,11 @@ import numpy.typing as npt
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.kernels.walk.neighbours import are_broken
-from tokdfa.tokenizers.decoder import Decoder, SpelledTexts, Spellings
+from tokdfa.tokenizers.decoder import Decoder, SpelledTexts, Spellings, StringsOfIds
 from tokdfa.tokenizers.encoding.encoded import Decoded
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.decoding import DecodeStep
-    from tokdfa.tokenizers.tokenizer import StringsOfIds
 
 _OTHER = "x"
 """A token that is not read as a byte."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from tokdfa.base.arrays import BoolArray, Uint16Array
 from tokdfa.tokenizers.pretokenizers.building import build_machine, certain_pairs
-from tokdfa.tokenizers.pretokenizers.hypotheses_building import build_hypotheses
-from tokdfa.tokenizers.pretokenizers.machine import DATA, Hypotheses, Machine, Runs, known_names, splitting_budget
+from tokdfa.tokenizers.pretokenizers.machine import DATA, Machine, Runs, SplitNFA, known_names, splitting_budget
+from tokdfa.tokenizers.pretokenizers.split_nfa import build_split_nfa
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 __all__ = ["as_text", "hypotheses_as_text", "write"]
@@ -32,7 +32,7 @@ def as_text(machine: Machine) -> str:
     )
 
 
-def hypotheses_as_text(hypotheses: Hypotheses, boundaries: tuple[Uint16Array, BoolArray]) -> str:
+def hypotheses_as_text(hypotheses: SplitNFA, boundaries: tuple[Uint16Array, BoolArray]) -> str:
     """Return hypotheses and pairs of symbols that are certainly cut as JSON, as :func:`as_text` does."""
     return _in_lines(
         {
@@ -64,7 +64,7 @@ def write(folder: Path = DATA) -> None:
 
 def _built(splitting: Splitting) -> dict[str, str]:
     machine = build_machine(splitting)
-    hypotheses = build_hypotheses(splitting, splitting_budget())
+    hypotheses = build_split_nfa(splitting, splitting_budget())
     boundaries = certain_pairs(splitting, lambda: machine)
     return {"machine": as_text(machine), "hypotheses": hypotheses_as_text(hypotheses, boundaries)}
 

@@ -27,8 +27,8 @@ from tests.support.tokenizer_files import as_bytes, ranks, tiktoken_lines, token
 from tokdfa.automata.transducers.subsequential import SubsequentialTransducer
 from tokdfa.base.errors import FileFormatError, PatternError, UnsupportedFeatureError
 from tokdfa.jobs.validation.validator import Validator
-from tokdfa.tokenizers.pretokenizers.lifted import LiftedSplitting
 from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
+from tokdfa.tokenizers.pretokenizers.token_lift import TokenLift
 
 PARTS = [
     "a",
@@ -281,15 +281,15 @@ def test_effects_that_threads_meet_at_once_have_numbers_of_their_own() -> None:
     words = ["".join(drawn.choices("aA1 \n'é!中\t", k=drawn.randrange(1, 6))).encode() for _ in range(60)]
     splitting = NAMED["o200k"]
 
-    def meaning(lifted: LiftedSplitting, word: bytes) -> object:
+    def meaning(lifted: TokenLift, word: bytes) -> object:
         parts = lifted.parts(word)
         assert parts is not None
         assert parts.effect is not None
         return lifted._effects[parts.effect]
 
-    alone = LiftedSplitting(splitting)
+    alone = TokenLift(splitting)
     expected = {word: meaning(alone, word) for word in words}
-    shared = LiftedSplitting(splitting)
+    shared = TokenLift(splitting)
     shared._effects = Slow(shared._effects)
 
     def work(seed: int) -> dict[bytes, object]:

@@ -16,8 +16,8 @@ from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.kernels.walk.parts import BAD, MOST_EFFECTS, number_keys, parts_of_key, take_apart
 from tokdfa.regex.budget import Budget
 from tokdfa.regex.unicode.utf8 import cut_apart
-from tokdfa.tokenizers.pretokenizers.lifted import DONE, NOWHERE, SymbolBytes
-from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
+from tokdfa.tokenizers.pretokenizers.machine import SplitNFA
+from tokdfa.tokenizers.pretokenizers.token_lift import DONE, NOWHERE, SymbolBytes
 
 _NOT_HERE = -2
 
@@ -64,7 +64,7 @@ class Joint:
         If the automaton is too large.
     """
 
-    def __init__(self, first: Hypotheses, second: Hypotheses) -> None:
+    def __init__(self, first: SplitNFA, second: SplitNFA) -> None:
         width = int(second.class_of_code_point.max()) + 1
         pair = first.class_of_code_point.astype(np.int64) * width + second.class_of_code_point
         # Counted and not sorted: there are a million code points and few classes.
@@ -229,7 +229,7 @@ class Joint:
 
 
 def _explore(
-    first: Hypotheses, second: Hypotheses, symbols: list[tuple[int, int]], budget: Budget
+    first: SplitNFA, second: SplitNFA, symbols: list[tuple[int, int]], budget: Budget
 ) -> tuple[list[list[tuple[tuple[int, int, int], ...]]], list[bool]]:
     """Return the transitions of the pairs of hypotheses that some text confirms, by class, and which may end."""
     numbers = Numbering((0, 0))

@@ -19,7 +19,7 @@ from tokdfa.tokenizers.boundaries.added import break_each_other
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.neighbours import Neighbours, neighbours
 from tokdfa.tokenizers.normalizers.steps import Normalizer
-from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
+from tokdfa.tokenizers.pretokenizers.machine import find_split_nfa
 from tokdfa.tokenizers.pretokenizers.normal_form import automaton_form, splitting_form
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -326,7 +326,7 @@ def _has_exact_form(splitting: Splitting) -> bool:
     """Return whether splittings of this kind have different forms only if they split some text differently."""
     if automaton_form(splitting) is None:
         return False
-    moves = find_hypotheses(splitting).moves
+    moves = find_split_nfa(splitting).moves
     return all(event != DROPPED for row in moves for targets in row for _, event in targets)
 
 

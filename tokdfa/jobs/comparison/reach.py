@@ -17,7 +17,7 @@ from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.jobs.comparison.joint import Joint, Target, remembered
 from tokdfa.jobs.comparison.parts import Vocabularies
 from tokdfa.jobs.comparison.result import Stage, Step
-from tokdfa.tokenizers.pretokenizers.lifted import DONE, NOWHERE
+from tokdfa.tokenizers.pretokenizers.token_lift import DONE, NOWHERE
 
 FAR: Final = np.int32(1 << 30)
 """More bytes than any text that is searched for."""

@@ -25,7 +25,7 @@ from tokdfa.jobs.comparison.result import (
     undecided_words,
 )
 from tokdfa.jobs.comparison.separation import Separation, WholePieces, n_bytes
-from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
+from tokdfa.tokenizers.pretokenizers.machine import find_split_nfa
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
@@ -202,7 +202,7 @@ class _Comparer:
 
 @lru_cache(maxsize=4)
 def _joint(first: Splitting, second: Splitting) -> Joint:
-    return Joint(find_hypotheses(first), find_hypotheses(second))
+    return Joint(find_split_nfa(first), find_split_nfa(second))
 
 
 def _spelled(tokenizer: Tokenizer, ids: Sequence[int]) -> list[bytes]:

@@ -18,7 +18,7 @@ from tokdfa.kernels.library import Struct
 from tokdfa.kernels.walk import parts as words
 from tokdfa.regex.unicode import SURROGATES
 from tokdfa.regex.utf8 import unique_rows
-from tokdfa.tokenizers.pretokenizers.lifted import LiftedSplitting, LiftedState, TokenParts
+from tokdfa.tokenizers.pretokenizers.token_lift import TokenLift, LiftState, TokenParts
 
 
 class Cuts:
@@ -79,7 +79,7 @@ _HAS_SYMBOLS, _IS_ALONE, _IS_SPECIAL = 1, 2, 4
 
 
 class _Guess(NamedTuple):
-    """Hypotheses of equal progress."""
+    """SplitNFA of equal progress."""
 
     hypotheses: int  # As bits
     is_inside: bool  # Whether the symbol that is not complete began within a token, so that no piece can begin with it
@@ -115,7 +115,7 @@ class Splits:
     gives several tokens for it: it is given as the one token. The table over cores is filled where it is read.
     """
 
-    def __init__(self, lifted: LiftedSplitting, text: np.ndarray, offsets: np.ndarray, kinds: IdKinds) -> None:
+    def __init__(self, lifted: TokenLift, text: np.ndarray, offsets: np.ndarray, kinds: IdKinds) -> None:
         self._lifted = lifted
         self._tree: list[dict[int, int]] = [{}, {}]
         self._ends: set[int] = set()
@@ -286,7 +286,7 @@ class Splits:
         if number is not None:
             return number
         is_final = any(
-            self._lifted.is_final(LiftedState(guess.hypotheses)) and guess.node not in self._ends for guess in core
+            self._lifted.is_final(LiftState(guess.hypotheses)) and guess.node not in self._ends for guess in core
         )
         with SHARED:
             number = self._number_of.get(core, len(self._cores))

@@ -23,7 +23,7 @@ from tokdfa.regex.trie import TokenTrie
 from tokdfa.tokenizers.boundaries.added import check_overlaps, spelled_specials
 from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.neighbours import Neighbours, neighbours
-from tokdfa.tokenizers.pretokenizers.lifted import LiftedSplitting
+from tokdfa.tokenizers.pretokenizers.token_lift import TokenLift
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -142,7 +142,7 @@ class Tokens(OfTokenizer["Tokenizer"]):
         self.trie = TokenTrie(text.astype(np.int32), offsets, ~self.usable)
         self.special_scan = SpecialScan(contents, self.trie, n)
         kinds = IdKinds(self.usable, self.special, is_alone, _merged(tokenizer, [*map(self.bytes_of, alone.tolist())]))
-        self.splits = Splits(LiftedSplitting(splitting), text, offsets, kinds)
+        self.splits = Splits(TokenLift(splitting), text, offsets, kinds)
         # The usable ids, in the order of the trie, and the ids of special tokens, ascending.
         self.words: Int32Array = self.trie.words.astype(np.int32)
         self.special_ids: Int32Array = np.flatnonzero(self.special).astype(np.int32)

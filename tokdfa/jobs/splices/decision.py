@@ -31,8 +31,7 @@ from tokdfa.regex.unicode.quick_check import boundaries
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.neighbours import neighbours
-from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
-from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
+from tokdfa.tokenizers.pretokenizers.machine import SplitNFA, find_split_nfa
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
@@ -112,7 +111,7 @@ class Ground:
             raise UnsupportedFeatureError("the space that is put before texts is unknown, and fused with what follows")
         self._starts = starts
         try:
-            self.hypotheses: Hypotheses = find_hypotheses(splitting)
+            self.hypotheses: SplitNFA = find_split_nfa(splitting)
         except PatternError as error:
             raise UnsupportedFeatureError(error.what, value=error.value) from None
         if any(event == DROPPED for row in self.hypotheses.moves for cell in row for _, event in cell):
@@ -257,7 +256,7 @@ def ground_of(tokenizer: Tokenizer, *, starts: bool = False) -> Ground:
     return tokenizer.derived(Ground, True) if starts and ground.rewrites.prefix is not None else ground
 
 
-def _is_one_piece(hypotheses: Hypotheses) -> bool:
+def _is_one_piece(hypotheses: SplitNFA) -> bool:
     """Return whether no text is split."""
     return not any(event == BEGINS for row in hypotheses.moves[1:] for cell in row for _, event in cell) and not any(
         target == 0 for row in hypotheses.moves for cell in row for target, _ in cell

@@ -18,7 +18,7 @@ from tokdfa.automata.exploration import Numbering
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.jobs.splices.seam import Seam
 from tokdfa.jobs.splices.tokens import Tokens
-from tokdfa.tokenizers.pretokenizers.lifted import DONE, NOWHERE, SymbolBytes
+from tokdfa.tokenizers.pretokenizers.token_lift import DONE, NOWHERE, SymbolBytes
 
 # A state between symbols; or one within a symbol: the state after it, and its possible next bytes.
 Location: TypeAlias = int | tuple[int, int]

@@ -20,7 +20,7 @@ from tokdfa.jobs.splices.languages import Language, classes_together, least_of_c
 from tokdfa.jobs.splices.tokens import PLAIN_TEXT, Rewrites
 from tokdfa.kernels.encode.events import BEGINS, DROPPED
 from tokdfa.regex.budget import Budget
-from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
+from tokdfa.tokenizers.pretokenizers.machine import SplitNFA
 
 
 class Move(NamedTuple):
@@ -69,7 +69,7 @@ class Seam:
 
     Parameters
     ----------
-    hypotheses : Hypotheses
+    hypotheses : SplitNFA
         The splitting of text between special tokens.
     before, after : Language
         The languages of the two texts.
@@ -103,7 +103,7 @@ class Seam:
 
     def __init__(
         self,
-        hypotheses: Hypotheses,
+        hypotheses: SplitNFA,
         before: Language,
         after: Language,
         specials: Sequence[str] = (),

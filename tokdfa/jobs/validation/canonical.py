@@ -17,8 +17,8 @@ from typing import NamedTuple, TypeAlias
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.base.verdict import Displayed
 from tokdfa.tokenizers.boundaries.added import check_overlaps, spelled_specials
-from tokdfa.tokenizers.pretokenizers.lifted import LiftedSplitting, LiftedState, TokenParts
-from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
+from tokdfa.tokenizers.pretokenizers.machine import SplitNFA
+from tokdfa.tokenizers.pretokenizers.token_lift import LiftState, TokenLift, TokenParts
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 # A set of hypotheses is represented by the bits of an integer.
@@ -54,7 +54,7 @@ class CanonicalAutomaton(Displayed):
     Attributes
     ----------
     tokenizer : Tokenizer
-    hypotheses : Hypotheses
+    hypotheses : SplitNFA
         The hypotheses of its pre-tokenizer.
 
     Raises
@@ -77,8 +77,8 @@ class CanonicalAutomaton(Displayed):
         _check(tokenizer)
         self.tokenizer = tokenizer
         self._pairs = tokenizer.dfa
-        self._lifted = LiftedSplitting(tokenizer.splitting)
-        self.hypotheses: Hypotheses = self._lifted.hypotheses
+        self._lifted = TokenLift(tokenizer.splitting)
+        self.hypotheses: SplitNFA = self._lifted.hypotheses
         self._parts: dict[int, TokenParts | None] = {}
         self._specials = frozenset(special.id for special in tokenizer.specials)
         contents = spelled_specials(tokenizer)
@@ -162,8 +162,8 @@ class CanonicalAutomaton(Displayed):
         return next((end for end in ends if end in self._beginnings), b"")
 
 
-def _lifted(state: CanonicalState) -> LiftedState:
-    return LiftedState(state.hypotheses, state.cut, state.is_inside, state.must_begin)
+def _lifted(state: CanonicalState) -> LiftState:
+    return LiftState(state.hypotheses, state.cut, state.is_inside, state.must_begin)
 
 
 def _check(tokenizer: Tokenizer) -> None:

@@ -17,8 +17,8 @@ from tokdfa.kernels.walk import parts as words
 from tokdfa.kernels.walk import walk as kernels
 from tokdfa.regex.unicode.quick_check import boundaries, form_tables
 from tokdfa.tokenizers.boundaries.added import check_overlaps, spelled_specials
-from tokdfa.tokenizers.pretokenizers.lifted import LiftedSplitting, LiftedState, TokenParts
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
+from tokdfa.tokenizers.pretokenizers.token_lift import LiftState, TokenLift, TokenParts
 
 if TYPE_CHECKING:
     from tokdfa.jobs.validation.model import Model
@@ -83,8 +83,8 @@ class Table:
         # A special token that the text spells goes back by fewer ids than this.
         self.margin = 1 + CONTEXT + self.reach
         # Row 0 and class 0 are empty.
-        self._states: list[LiftedState | None] = [None]
-        self._number_of_state: dict[LiftedState, int] = {}
+        self._states: list[LiftState | None] = [None]
+        self._number_of_state: dict[LiftState, int] = {}
         self._classes = [_Class(None)]
         self._number_of_class: dict[_Class, int] = {self._classes[0]: 0}
         self._class_of_id = self._classify(model)
@@ -214,9 +214,9 @@ class Table:
     # For single ids
 
     @property
-    def anywhere(self) -> LiftedState:
+    def anywhere(self) -> LiftState:
         """The state between two symbols of any text."""
-        return LiftedState((1 << len(self.lifted.hypotheses.moves)) - 1)
+        return LiftState((1 << len(self.lifted.hypotheses.moves)) - 1)
 
     def parts_of(self, id: int) -> TokenParts | Literal["special"] | None:
         """Return the class of an id; None if no canonical stream has it."""
@@ -230,8 +230,8 @@ class Table:
     # Making it
 
     def _following(
-        self, state: LiftedState, parts: TokenParts | Literal["special"] | None, may_continue: bool
-    ) -> LiftedState | None:
+        self, state: LiftState, parts: TokenParts | Literal["special"] | None, may_continue: bool
+    ) -> LiftState | None:
         """Return the state after an id with these parts; None if the id cannot follow."""
         if parts is None:
             return None
@@ -240,7 +240,7 @@ class Table:
         assert isinstance(parts, TokenParts)
         return self.lifted.step(state, parts, may_continue)
 
-    def _number(self, state: LiftedState | None, is_final: bool) -> int:
+    def _number(self, state: LiftState | None, is_final: bool) -> int:
         """Return the row of a state, a new one unless it has one; 0 for None."""
         if state is None:
             return 0
@@ -346,6 +346,6 @@ class Table:
 
 
 @lru_cache(maxsize=16)
-def _lifted(splitting: Splitting) -> LiftedSplitting:
+def _lifted(splitting: Splitting) -> TokenLift:
     """Return the lifted pre-tokenizer, made only once because it takes a tenth of a second."""
-    return LiftedSplitting(splitting)
+    return TokenLift(splitting)

@@ -23,15 +23,8 @@ if TYPE_CHECKING:
 class AddedPairs:
     """The effects of the added tokens of one level on the characters on both sides of a boundary.
 
-    Parameters
-    ----------
-    specials : sequence of Special
-    touches : bool
-        Whether a text changes because it begins or ends next to an added token.
-
-    Notes
-    -----
-    A token that is found in a text has its first two characters there. Where they are not, it may only be cut in two.
+    `touches` is whether a text changes because it begins or ends next to an added token. A token that is found in a
+    text has its first two characters there. Where they are not, it may only be cut in two.
     """
 
     def __init__(self, specials: Sequence[Special], *, touches: bool) -> None:
@@ -96,13 +89,13 @@ class Occurrences:
         contents = sorted({special.text for special in self._specials}, key=len, reverse=True)
         self._beginnings = {text[:n] for text in contents for n in range(1, len(text))}
         self._endings = {text[n:] for text in contents for n in range(1, len(text))}
-        # Several tokens may begin at one place; the longest covers the others, if none is odd.
+        # Several tokens may begin at one offset; the longest covers the others, if none is odd.
         self._occurrences = re.compile(f"(?=({'|'.join(map(re.escape, contents))}))") if contents else None
 
     def inside(self, text: str, around: Around) -> tuple[BoolArray, list[int], int]:
-        """Return the places that added tokens may go across.
+        """Return for each offset whether added tokens may go across it.
 
-        Then come the places near the end where one may begin, and the first place that depends on the next text.
+        Then come the offsets near the end where one may begin, and the first offset that depends on the next text.
         """
         inside: BoolArray = np.zeros(len(text) + 1, dtype=np.bool_)
         starts: list[int] = []

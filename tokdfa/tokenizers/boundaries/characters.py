@@ -16,19 +16,7 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array
 from tokdfa.base.errors import AlphabetError
 from tokdfa.kernels.library import Struct
-from tokdfa.kernels.walk.neighbours import (
-    BYTE,
-    SPECIAL,
-    by_characters,
-    byte_runs,
-    characters_of_runs,
-    cuts_between,
-    doubtful_parts,
-    find_inner_pairs,
-    neighbours,
-    settle_beside_specials,
-    settle_between_bytes,
-)
+from tokdfa.kernels.walk import neighbours as kernels
 from tokdfa.kernels.walk.pair_cache import NOT_CACHED
 from tokdfa.regex.unicode.normalization import Sides
 from tokdfa.tokenizers.boundaries.added import AddedPairs
@@ -43,8 +31,6 @@ if TYPE_CHECKING:
     from tokdfa.automata.alphabet import Word
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["CharacterBoundaries", "why_none"]
-
 _UNKNOWN = 2
 
 _NONE = -1
@@ -55,7 +41,7 @@ _AS_BEFORE = 3
 
 
 def why_none(tokenizer: Tokenizer) -> str | None:
-    """Return why no place of a text is known to be cut; None if some are."""
+    """Return why no text is known to be cut; None if some are."""
     rewriting, _, _, prefix = tokenizer.rewrites
     if None in (tokenizer.why_not("bytes"), tokenizer.why_not("letters")):
         return "the text is rewritten before it is read as bytes"
@@ -75,17 +61,8 @@ def why_none(tokenizer: Tokenizer) -> str | None:
 
 
 class CharacterBoundaries(PairBoundaries):
-    """The boundaries of a tokenizer over characters.
+    """The boundaries of a tokenizer over characters for which `why_none` gives no reason; `later` follows a boundary.
 
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-        One for which `why_none` gives no reason.
-    later : Tokenizer
-        The same for the text after a boundary.
-
-    Notes
-    -----
     The lemma of :mod:`tokdfa.tokenizers.neighbours` does not depend on the alphabet. Added tokens are found in the text
     before anything else, and join characters that they have side by side. No text is cut within a run of byte tokens.
     """
@@ -102,9 +79,8 @@ class CharacterBoundaries(PairBoundaries):
         split = tokenizer.splitting
         self._space = split.metaspace
         self._steps = split.steps
-        self._touches = split.prefix_space is not None or (
-            self._normalizer is not None and self._normalizer.touches_ends
-        )
+        is_touched = self._normalizer is not None and self._normalizer.touches_ends
+        self._touches = split.prefix_space is not None or is_touched
         levels = [[special for special in tokenizer.found_specials if special.level == level] for level in (0, 1)]
         self._added = [AddedPairs(specials, touches=self._touches) for specials in levels]
         self._atoms = AddedPairs([Special(-1, text) for text in tokenizer.rewrites[2]], touches=False)
@@ -121,7 +97,7 @@ class CharacterBoundaries(PairBoundaries):
         is_inside = self._added[0].has_inside(left, right)
         known = self._of_normalized(found.left, found.right, is_inside)
         if known == CUT and any(self._of_normalized(found.left, other, is_inside) != CUT for other in found.others):
-            # Tokens may only go across if the next text changes the right one, and the place after it is DOUBT.
+            # Tokens may only go across if the next text changes the right one, and the offset after it is DOUBT.
             return FINE
         return known
 
@@ -175,18 +151,18 @@ class CharacterBoundaries(PairBoundaries):
     def always_cut(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
         """Return, for each id but the first, whether the text is always cut before it; see `Boundaries`."""
         states = self._by_characters(ids, starts=not begins, ends=ends)
-        return cuts_between(self._neighbours, ids, states, begins=begins)
+        return kernels.cuts_between(self._neighbours, ids, states, begins=begins)
 
     def doubtful(self, ids: Int32Array, *, begins: bool) -> Int64Array:
         """Return the parts of ids that may not be canonical; see `Boundaries`."""
         states = self._by_characters(ids, starts=True, ends=True)
-        if find_inner_pairs(self._pairs.table, ids, states):
+        if kernels.find_inner_pairs(self._pairs.table, ids, states):
             missing = np.flatnonzero(states == NOT_CACHED)
-            states[missing] = self._pairs.computed(ids[missing], ids[missing + 1], self._judge_neighbours)
-        parts = doubtful_parts(self._neighbours, ids, states, begins=begins)
+            states[missing] = self._pairs.computed(ids[missing], ids[missing + 1], self._compute_neighbours)
+        parts = kernels.doubtful_parts(self._neighbours, ids, states, begins=begins)
         if parts is None:
             self.is_alone(ids)
-            parts = doubtful_parts(self._neighbours, ids, states, begins=begins)
+            parts = kernels.doubtful_parts(self._neighbours, ids, states, begins=begins)
             assert parts is not None
         return parts
 
@@ -198,10 +174,10 @@ class CharacterBoundaries(PairBoundaries):
         first, last, _ = self._texts.ends
         plain = self.is_alone(ids) & ~self._is_special[ids]
         inside = self.known_of(last[ids[:-1]], first[ids[1:]]) == FINE
-        places = np.flatnonzero(inside & plain[:-1] & plain[1:])
+        asked = np.flatnonzero(inside & plain[:-1] & plain[1:])
         never: BoolArray = np.zeros(len(inside), dtype=np.bool_)
-        if len(places):
-            never[places] = ~self._stay(ids[places].astype(np.int64), ids[places + 1].astype(np.int64))
+        if len(asked):
+            never[asked] = ~self._stay(ids[asked].astype(np.int64), ids[asked + 1].astype(np.int64))
         return never
 
     def is_alone(self, ids: IntegerArray) -> BoolArray:
@@ -209,9 +185,9 @@ class CharacterBoundaries(PairBoundaries):
         plain = self._plain[ids]
         is_unknown = plain == _UNKNOWN
         if is_unknown.any():
-            unknown, place = np.unique(ids[is_unknown], return_inverse=True)
+            unknown, index = np.unique(ids[is_unknown], return_inverse=True)
             values = self._plain[unknown] = self._are_plain(unknown)
-            plain[is_unknown] = values[place]
+            plain[is_unknown] = values[index]
         found: BoolArray = plain > 0
         return found
 
@@ -226,7 +202,7 @@ class CharacterBoundaries(PairBoundaries):
         texts = self._texts
         first, last, _ = texts.ends
         kinds = (self._is_special, texts.is_blank, texts.byte_of, self._plain)
-        return neighbours(first, last, *kinds, touches=self._touches)
+        return kernels.neighbours(first, last, *kinds, touches=self._touches)
 
     @cached_property
     def _plain(self) -> Uint8Array:
@@ -269,23 +245,23 @@ class CharacterBoundaries(PairBoundaries):
 
         `starts` and `ends` are whether a run of byte tokens starts and ends with the ids.
         """
-        states, n_missing, seen = by_characters(self._neighbours, self._characters.table, ids)
+        states, n_missing, seen = kernels.by_characters(self._neighbours, self._characters.table, ids)
         if n_missing:
             first, last, _ = self._texts.ends
             missing = np.flatnonzero(states == NOT_CACHED)
             sides = last[ids[missing]], first[ids[missing + 1]]
-            states[missing] = self._characters.computed(*sides, self._judge_characters)
+            states[missing] = self._characters.computed(*sides, self._compute_characters)
             # Whether a run of byte tokens is UTF-8 may depend on all of it.
-            settle_between_bytes(self._neighbours, ids, states)
-        if seen & BYTE:
+            kernels.settle_between_bytes(self._neighbours, ids, states)
+        if seen & kernels.BYTE:
             self._beside_bytes(ids, states, starts, ends)
-        if seen & SPECIAL:
-            settle_beside_specials(self._neighbours, ids, states)
+        if seen & kernels.SPECIAL:
+            kernels.settle_beside_specials(self._neighbours, ids, states)
         return states
 
     def _beside_bytes(self, ids: Int32Array, states: Uint8Array, starts: bool, ends: bool) -> None:
-        """Set the states of the places at the ends of runs of byte tokens, which are read as U+FFFD if not UTF-8."""
-        begin, end, is_ascii = byte_runs(self._neighbours, ids).T.copy()
+        """Set the states at the ends of runs of byte tokens, which are read as U+FFFD if not UTF-8."""
+        begin, end, is_ascii = kernels.byte_runs(self._neighbours, ids).T.copy()
         first, last, _ = self._texts.ends
         # The characters after runs, and those before them.
         after, before = first[ids[np.minimum(end + 1, len(ids) - 1)]], last[ids[begin - 1]]
@@ -303,24 +279,24 @@ class CharacterBoundaries(PairBoundaries):
             states[(run_end[inner] - forwards)[is_known]] = found[is_known]
 
     def _beside_runs(
-        self, ids: Int32Array, places: Int64Array, beside: Int64Array, *, forwards: bool, is_all: bool
+        self, ids: Int32Array, run_ends: Int64Array, beside: Int64Array, *, forwards: bool, is_all: bool
     ) -> Uint8Array:
         """Return the states at ends of runs of byte tokens and the characters next to them, where this decides.
 
         An end that is ASCII is DOUBT if it is not cut from U+FFFD: the run may not be UTF-8. Another end is cut as its
         character is, if that is always cut from U+FFFD as well.
         """
-        replaced, is_high = np.full(len(places), ord(REPLACEMENT)), self._texts.is_high[ids[places]]
+        replaced, is_high = np.full(len(run_ends), ord(REPLACEMENT)), self._texts.is_high[ids[run_ends]]
         is_cut = self.known_of(*((beside, replaced) if forwards else (replaced, beside))) == CUT
-        found: Uint8Array = np.full(len(places), _AS_BEFORE, dtype=np.uint8)
+        found: Uint8Array = np.full(len(run_ends), _AS_BEFORE, dtype=np.uint8)
         found[~is_cut & ~is_high] = DOUBT
         high = np.flatnonzero(is_cut & is_high)
-        character = characters_of_runs(self._neighbours, ids, places[high], is_all=is_all, forwards=forwards)
+        character = kernels.characters_of_runs(self._neighbours, ids, run_ends[high], is_all=is_all, forwards=forwards)
         other = beside[high]
         found[high[self.known_of(*((other, character) if forwards else (character, other))) == CUT]] = CUT
         return found
 
-    def _judge_neighbours(self, left: Int64Array, right: Int64Array) -> Uint8Array:
+    def _compute_neighbours(self, left: Int64Array, right: Int64Array) -> Uint8Array:
         """Return FINE for pairs of ids that merging leaves side by side, if both are plain; DOUBT for others."""
         states: Uint8Array = np.full(len(left), DOUBT, dtype=np.uint8)
         plain = np.flatnonzero(self.is_alone(left) & self.is_alone(right))

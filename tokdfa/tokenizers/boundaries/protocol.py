@@ -17,8 +17,6 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, 
 from tokdfa.base.locks import SHARED
 from tokdfa.kernels.walk.pair_cache import NOT_CACHED, cached_pairs, empty_cache, fill
 
-__all__ = ["CUT", "DOUBT", "FINE", "Boundaries", "PairBoundaries", "PairCache"]
-
 Values: TypeAlias = Callable[[Int64Array, Int64Array], Uint8Array]
 
 DOUBT, FINE, CUT = range(3)
@@ -31,16 +29,9 @@ _MOST_ASKED = 1 << 14
 class Boundaries:
     """The boundaries of a tokenizer: in texts and in ids, where both sides are always encoded separately.
 
-    This class knows none; it says why.
-
-    Attributes
-    ----------
-    why_none : str or None
-        Why no text is known to be always cut, in half a sentence; None if some are.
-    continues : bool
-        Whether the text after a boundary is encoded in another way than a text of its own; see `Tokenizer.later`.
-    decides : bool
-        Whether neighbours decide which parts of ids are `doubtful`, rather than all of them.
+    This class knows none. `why_none` says why, in half a sentence; None if some are known. `continues` is whether the
+    text after a boundary is encoded in another way than a text of its own; see `Tokenizer.later`. `decides` is whether
+    neighbours decide which parts of ids are `doubtful`, rather than all of them.
     """
 
     continues: ClassVar[bool] = False
@@ -64,11 +55,11 @@ class Boundaries:
         return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
 
     def last_cut(self, before: str, text: str) -> int:
-        """Return the last place where a text after a character is always cut, -1 if there is none."""
-        for place in range(len(text) - 1, -1, -1) if self.why_none is None else ():
-            left = text[place - 1] if place else before
-            if left and self.is_cut(left, text[place]):
-                return place
+        """Return the last offset where a text after a character is always cut, -1 if there is none."""
+        for at in range(len(text) - 1, -1, -1) if self.why_none is None else ():
+            left = text[at - 1] if at else before
+            if left and self.is_cut(left, text[at]):
+                return at
         return -1
 
     # Decided by the text around
@@ -97,17 +88,9 @@ class Boundaries:
     def doubtful(self, ids: Int32Array, *, begins: bool) -> Int64Array:
         """Return the parts of ids, between boundaries, that may not be canonical; all others are.
 
-        Parameters
-        ----------
-        ids : int32 array
-            Ids that are followed by a boundary, or by the end of the text; the last part is always doubtful.
-        begins : bool
-            Whether a text begins with them; then the first part is doubtful as well.
-
-        Returns
-        -------
-        int64 array of shape (parts, 2)
-            The first id of each part and the one after its last. No boundary is within a part.
+        The ids are followed by a boundary, or by the end of the text; the last part is always doubtful. So is the first
+        one if a text `begins` with them. The int64 array, of shape (parts, 2), has the first id of each part and the
+        one after its last. No boundary is within a part.
         """
         return np.array([[0, len(ids)]], dtype=np.int64)
 
@@ -147,26 +130,16 @@ class PairBoundaries(Boundaries):
 
     def known_of(self, left: IntegerArray, right: IntegerArray) -> Uint8Array:
         """Return the states of pairs of characters: arrays of code points, -1 for none."""
-        return self._characters.states(left, right, self._judge_characters)
+        return self._characters.states(left, right, self._compute_characters)
 
-    def _judge_characters(self, left: Int64Array, right: Int64Array) -> Uint8Array:
+    def _compute_characters(self, left: Int64Array, right: Int64Array) -> Uint8Array:
         pairs = zip(left.tolist(), right.tolist(), strict=True)
         found = [self.at(chr(before), chr(after)) if min(before, after) >= 0 else DOUBT for before, after in pairs]
         return np.array(found, dtype=np.uint8)
 
 
 class PairCache:
-    """A cache of a function of pairs of numbers, in a table of fixed size where new pairs replace others.
-
-    Parameters
-    ----------
-    bits : int
-        The table has 2 ** bits slots, of 8 bytes each.
-
-    Attributes
-    ----------
-    table : Struct
-    """
+    """A cache of a function of pairs of numbers, in a table of 2 ** bits slots where new pairs replace others."""
 
     def __init__(self, bits: int) -> None:
         self.table = empty_cache(bits)
@@ -174,13 +147,9 @@ class PairCache:
     def states(self, left: IntegerArray, right: IntegerArray, compute: Values) -> Uint8Array:
         """Return the value of each pair; equal pairs of one call are computed once.
 
-        Parameters
-        ----------
-        left, right : integer arrays
-            The sides of the pairs: numbers from -1 up to, but without, 2 ** 30 - 2.
-        compute : callable
-            Returns the values of pairs, less than 15, given their left and their right sides, as a uint8 array; the
-            same function in each call. It is not kept, because its owner may keep the cache.
+        The sides are numbers from -1 up to, but without, 2 ** 30 - 2. `compute` returns the values of pairs, less than
+        15, given their left and their right sides; the same function in each call. It is not kept, because its owner
+        may keep the cache.
         """
         left, right = (np.ascontiguousarray(side, dtype=np.int32) for side in (left, right))
         found, n_missing = cached_pairs(self.table, left, right)
@@ -192,11 +161,11 @@ class PairCache:
     def computed(self, left: Int32Array, right: Int32Array, compute: Values) -> Uint8Array:
         """Return the values of pairs that are not cached, and cache them; see :meth:`states`."""
         codes = left.astype(np.int64) << 32 | right.astype(np.int64) + 1
-        distinct, place = np.unique(codes, return_inverse=True)
+        distinct, index = np.unique(codes, return_inverse=True)
         left, right = (side.astype(np.int32) for side in (distinct >> 32, (distinct & 0xFFFFFFFF) - 1))
         # No lock is held meanwhile: the values may need tables that another thread builds, waiting for this one.
         values = compute(left.astype(np.int64), right.astype(np.int64))
         with SHARED:
             fill(self.table, left, right, values)
-        found: Uint8Array = values[place]
+        found: Uint8Array = values[index]
         return found

@@ -27,27 +27,22 @@ _NEAR = 64
 
 
 class Safe(NamedTuple):
-    """The safe places of a text.
+    """The safe offsets of a text.
 
-    Parameters
-    ----------
-    places : bool array of shape (characters + 1,)
-        Whether each place is safe, from the one before the first character on.
-    free : bool array of shape (characters + 1,)
-        Whether, besides, no place after it depends on the text before it.
-    undecided : int
-        The first place that may be safe, depending on the next text.
+    `offsets` and `free`, bool arrays of shape (characters + 1,), are whether each offset, from the one before the first
+    character on, is safe, and whether, besides, no offset after it depends on the text before it. `undecided` is the
+    first offset that may be safe, depending on the next text.
     """
 
-    places: BoolArray
+    offsets: BoolArray
     free: BoolArray
     undecided: int
 
 
 class _Block(NamedTuple):
-    """The safe places between ids, the free ones (see `Safe`), and the first undecided one."""
+    """The safe indices between ids, the free ones (see `Safe`), and the first undecided one."""
 
-    places: Int64Array
+    indices: Int64Array
     free: Int64Array
     undecided: int
 
@@ -57,13 +52,13 @@ class TextBoundaries(PairBoundaries):
 
     Notes
     -----
-    Four things could join two sides of a text. Normalization does not if both symbols at the place are steady: then
+    Four things could join two sides of a text. Normalization does not if both symbols at the offset are steady: then
     nothing of one side changes the other. The right symbol may still become another one because of the text after it,
     so the rest must hold for all that it may become. The pieces of the text must be the pieces of both sides. No
     special token may have the symbols side by side, or depend on them. A space that is put before texts is not put
     before the right side if that begins with one.
 
-    A place is *always cut* if the two symbols decide all of this. It is *safe* if the text around decides it, with any
+    An offset is *always cut* if the two symbols decide all of this. It is *safe* if the text around decides it, for any
     continuation. The pieces are decided exactly; without a pre-tokenizer, or with one that is not an automaton, only
     the ends of special tokens are safe. A text that is not in the normalization form is first cut where it is always
     cut. Each part is brought into the form; if it has special tokens that are found before that, nothing within it is
@@ -123,13 +118,13 @@ class TextBoundaries(PairBoundaries):
             is_last = stop == len(ids)
             block = self._of_block(ids[at:stop], Around(begins or at > 0, ends and is_last))
             if is_last:
-                found.append(at + block.places)
+                found.append(at + block.indices)
                 break
             last = int(block.free[block.free < block.undecided].max(initial=0))
             if not last:
                 size *= 2
                 continue
-            found.append(at + block.places[block.places <= last])
+            found.append(at + block.indices[block.indices <= last])
             at, size = at + last, _BLOCK
         return np.concatenate(found)
 
@@ -151,7 +146,7 @@ class TextBoundaries(PairBoundaries):
             if high < len(ids) and block.undecided <= stop - first:
                 after *= 4
                 continue
-            return first + int(block.places[block.places <= stop - first].max(initial=0))
+            return first + int(block.indices[block.indices <= stop - first].max(initial=0))
 
     def _of_block(self, ids: Int32Array, around: Around) -> _Block:
         data = self._decoder.bytes_of(ids)
@@ -169,14 +164,14 @@ class TextBoundaries(PairBoundaries):
             # The text next to bytes that are not UTF-8 is unknown.
             safe = self.of_text(text, begins=around.begins and not at, ends=around.ends and is_whole)
             offsets = np.append(np.flatnonzero(begins_symbol(data[at:bad])), bad - at)
-            of_byte[:, at + offsets] = safe.places, safe.free
+            of_byte[:, at + offsets] = safe.offsets, safe.free
             if bad >= len(data) or is_whole:
                 undecided = at + int(offsets[min(safe.undecided, len(offsets) - 1)])
                 break
             at = bad + 1
         edges = np.cumsum(np.diff(self._spellings.offsets)[ids])
-        places, free = (np.flatnonzero(found[edges[:-1]]) + 1 for found in of_byte)
-        return _Block(places, free, int(np.searchsorted(edges, undecided)) + 1)
+        indices, free = (np.flatnonzero(found[edges[:-1]]) + 1 for found in of_byte)
+        return _Block(indices, free, int(np.searchsorted(edges, undecided)) + 1)
 
     # Texts
 
@@ -184,10 +179,10 @@ class TextBoundaries(PairBoundaries):
         """Return the characters before which a text may be cut; see `Boundaries`."""
         if self._has_suffix:
             return super().in_text(text, begins=begins, ends=ends)
-        return np.flatnonzero(self.of_text(text, begins=begins, ends=ends).places[1:-1]) + 1
+        return np.flatnonzero(self.of_text(text, begins=begins, ends=ends).offsets[1:-1]) + 1
 
     def of_text(self, text: str, *, begins: bool = True, ends: bool = False) -> Safe:
-        """Return the safe places of a text."""
+        """Return the safe offsets of a text."""
         around = Around(begins, ends)
         if self._form is None:
             return self._of_normal(text, around)
@@ -199,7 +194,7 @@ class TextBoundaries(PairBoundaries):
         if self._is_normal(text):
             safe, _, undecided = self._of_normal(text, around)
             # Two characters may decide although the text after them changes the right one. It is so in both branches: a
-            # part of a text has the places of the whole.
+            # part of a text has the offsets of the whole.
             safe |= cut
         else:
             safe = self._of_parts(text, np.flatnonzero(cut).tolist(), around)
@@ -207,7 +202,7 @@ class TextBoundaries(PairBoundaries):
         return Safe(safe, cut, undecided if ends else min(undecided, last + 1))
 
     def _of_parts(self, text: str, cuts: list[int], around: Around) -> BoolArray:
-        """Return the safe places of a text that is not in the form, given the places that two characters decide."""
+        """Return the safe offsets of a text that is not in the form, given the offsets that two characters decide."""
         safe: BoolArray = np.zeros(len(text) + 1, dtype=np.bool_)
         for start, end in pairwise((0, *cuts, len(text))):
             part = text[start:end]
@@ -217,15 +212,15 @@ class TextBoundaries(PairBoundaries):
         return safe
 
     def _of_part(self, part: str, around: Around) -> BoolArray:
-        """Return the safe places of a text that need not be in the form, by the safe places of its form."""
+        """Return the safe offsets of a text that need not be in the form, by the safe offsets of its form."""
         if self._form is None or self._is_normal(part):
-            return self._of_normal(part, around).places
+            return self._of_normal(part, around).offsets
         safe: BoolArray = np.zeros(len(part) + 1, dtype=np.bool_)
         bounds = np.unique([0, *np.flatnonzero(boundaries(self._form)[codes_of(part)]), len(part)])
         parts = [normalize(part[start:end], self._form) for start, end in pairwise(bounds.tolist())]
         normal = "".join(parts)
         if not self._outer or self._has_no_outer(part, normal, around):
-            safe[bounds] = self._of_normal(normal, around).places[np.cumsum([0, *map(len, parts)])]
+            safe[bounds] = self._of_normal(normal, around).offsets[np.cumsum([0, *map(len, parts)])]
         return safe
 
     def _has_no_outer(self, text: str, normal: str, around: Around) -> bool:
@@ -238,7 +233,7 @@ class TextBoundaries(PairBoundaries):
         return self._form is None or is_normal(text.encode("utf-8", "surrogatepass"), self._form)
 
     def _of_normal(self, text: str, around: Around) -> Safe:
-        """Return the safe places of a text in the form, if there is one."""
+        """Return the safe offsets of a text in the form, if there is one."""
         begins, ends = around
         safe, free = np.zeros((2, len(text) + 1), dtype=np.bool_)
         safe[0], safe[-1] = begins, ends
@@ -247,11 +242,11 @@ class TextBoundaries(PairBoundaries):
             steady = boundaries(self._form)[codes_of(text)]
             # The next text may change this one from its last steady character on, unless that ends it and composes
             # with nothing. The text before may change it up to its first steady character.
-            places = np.flatnonzero(steady)
+            steady_at = np.flatnonzero(steady)
             if not ends and not (text and steady[-1] and not composites(text[-1], self._form)):
-                known = int(places[-1]) if len(places) else 0
+                known = int(steady_at[-1]) if len(steady_at) else 0
             if not begins:
-                first = int(places[0]) if len(places) else known
+                first = int(steady_at[0]) if len(steady_at) else known
         while not ends and self._occurrences.words and text.endswith(self._occurrences.words, first, known):
             # Whether a single word is found depends on the next text.
             known -= next(len(word) for word in self._occurrences.words if text.endswith(word, first, known))
@@ -267,7 +262,7 @@ class TextBoundaries(PairBoundaries):
         return Safe(safe, free & safe, undecided if not ends else len(text) + 1)
 
     def _find(self, text: str, around: Around, safe: BoolArray, free: BoolArray) -> int:
-        """Find the safe places of a text, and return the first that the next text may decide."""
+        """Find the safe offsets of a text, and return the first that the next text may decide."""
         inside, starts, undecided = self._occurrences.inside(text, around)
         outside = np.flatnonzero(~inside)
         first = 0 if around.begins else int(outside[0]) if len(outside) else len(text) + 1
@@ -279,24 +274,24 @@ class TextBoundaries(PairBoundaries):
         return undecided
 
     def _scan(self, text: str, first: int, starts: list[int], around: Around, safe: BoolArray, free: BoolArray) -> int:
-        """Find the safe places of the pieces from a place on; return the first place that the next text may decide."""
+        """Find the safe offsets of the pieces from an offset on; return the first that the next text may decide."""
         undecided = len(text) + 1
         for start, stop, special in self._finder.spans(text[first:]):
             at, end = first + start, first + stop
             if special is not None:
                 safe[end] = free[end] = True
                 continue
-            stretch = text[at:end]
+            segment = text[at:end]
             ends = around.ends or end < len(text)
             if self._pieces is not None:
                 begins = around.begins or at > first
                 state = self._pieces.start if begins else self._pieces.anywhere
-                if self._puts_space and begins and not stretch.startswith(" "):
+                if self._puts_space and begins and not segment.startswith(" "):
                     state = self._pieces.read(state, int(self._pieces.classes_of(np.array([0x20]))[0]))
                 shifted = {start - at for start in starts}
                 part = slice(at + 1, end + 1)
-                safe[part], free[part], first_open = self._pieces.within(stretch, state, shifted, ends=ends)
-                undecided = min(undecided, at + first_open if first_open <= len(stretch) else undecided)
+                safe[part], free[part], first_open = self._pieces.within(segment, state, shifted, ends=ends)
+                undecided = min(undecided, at + first_open if first_open <= len(segment) else undecided)
             elif not ends:
                 undecided = min(undecided, at + 1)
             safe[end] |= ends

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.models.unigram.model import UnigramModel
     from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
-__all__ = ["SpacedBoundaries", "UnigramBoundaries", "splits_at_spaces", "why_none"]
-
 
 def splits_at_spaces(splitting: Splitting) -> bool:
     """Return whether a pre-tokenizer is Metaspace, alone or after WhitespaceSplit, and splits before each space."""
@@ -63,26 +61,21 @@ class _SpaceBoundaries(Boundaries):
     """Boundaries before spaces only."""
 
     def last_cut(self, before: str, text: str) -> int:
-        """Return the last place where a text after a character is always cut, -1 if there is none."""
-        place = text.rfind(" ")
-        while place >= 0:
-            left = text[place - 1] if place else before
+        """Return the last offset where a text after a character is always cut, -1 if there is none."""
+        at = text.rfind(" ")
+        while at >= 0:
+            left = text[at - 1] if at else before
             if left and self.is_cut(left, " "):
                 break
-            place = text.rfind(" ", 0, place)
-        return place
+            at = text.rfind(" ", 0, at)
+        return at
 
 
 class UnigramBoundaries(_SpaceBoundaries):
     """The boundaries of a Unigram tokenizer, where everything but the sum of scores is encoded separately.
 
-    Parameters
-    ----------
-    normalizer : Normalizer, optional
-    pieces : sequence of str
-        The spelling of each id.
-    is_usual : bool array, one entry an id
-        Whether the id is a piece that is found in texts, and decoded by its spelling.
+    `pieces` has the spelling of each id; `is_usual`, a bool array, is whether the id is a piece that is found in texts,
+    and decoded by its spelling.
     """
 
     def __init__(self, normalizer: Normalizer | None, pieces: list[str], is_usual: BoolArray) -> None:
@@ -121,27 +114,17 @@ class UnigramBoundaries(_SpaceBoundaries):
     @cached_property
     def sides(self) -> tuple[BoolArray, BoolArray]:
         """For each id, whether a cut may follow it, and whether one may come before it."""
-        usual = self._is_usual.tolist()
-        ends = [
-            is_usual and bool(piece) and self.is_cut(piece[-1], " ")
-            for piece, is_usual in zip(self._pieces, usual, strict=True)
-        ]
-        begins = [
-            is_usual and piece.startswith(SPACE) and byte_of(piece) is None
-            for piece, is_usual in zip(self._pieces, usual, strict=True)
-        ]
+        pieces = [*zip(self._pieces, self._is_usual.tolist(), strict=True)]
+        ends = [is_usual and bool(piece) and self.is_cut(piece[-1], " ") for piece, is_usual in pieces]
+        begins = [is_usual and piece.startswith(SPACE) and byte_of(piece) is None for piece, is_usual in pieces]
         return np.array(ends, dtype=np.bool_), np.array(begins, dtype=np.bool_)
 
 
 class SpacedBoundaries(_SpaceBoundaries):
     """The boundaries of a WordPiece tokenizer: before spaces, and before ids where decoding inserts one.
 
-    No special token contains white space, so none is spelled across.
-
-    Parameters
-    ----------
-    cuts_before : bool array, one entry an id
-        Whether the text is cut before the id.
+    No special token contains white space, so none is spelled across. `cuts_before`, a bool array, is whether the text
+    is cut before the id.
     """
 
     def __init__(self, cuts_before: BoolArray) -> None:

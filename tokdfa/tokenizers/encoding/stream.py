@@ -186,11 +186,13 @@ class HeldSegment:
 
     def finish(self) -> list[Int32Array]:
         """Return all ids."""
+        from tokdfa.tokenizers.models.byte_pair_texts import encode_segment, foreign_character
+
         text, begins = b"".join(self._parts).decode(), self._at == 0
         try:
-            return [self._tokenizer.encode_segment(text, begins=begins)]
+            return [encode_segment(self._tokenizer, text, begins=begins)]
         except AlphabetError as error:
-            index = self._tokenizer.foreign_character(text, begins=begins)
+            index = foreign_character(self._tokenizer, text, begins=begins)
             _refuse(error, self._at + len(text[:index].encode()))
 
 

@@ -5,14 +5,14 @@ Read in this order:
 1. `steps`: the content of a file, a sequence of splitting steps, their treatment of matches, and the patterns in use,
    by name; `llama_cpp`: the patterns of llama.cpp.
 2. `pretokenizer`: their meaning by definition, with a backtracking engine, and steps that come after ByteLevel.
-3. `step_trees`, `contexts`, `scan`, `hypotheses_finding`, `hypotheses_building`: the same as an unambiguous automaton
-   that guesses where pieces begin and which look-arounds of the pattern hold.
-4. `machine`: that automaton, and its determinization; those in use are shipped. `building` builds the others.
+3. `step_trees`, `contexts`, `scan`, `split_nfa`: the same as an unambiguous NFA that guesses where pieces begin and
+   which look-arounds of the pattern hold.
+4. `machine`: that NFA, and its determinization; those in use are shipped. `building` builds the others.
 5. `splitter`: the machine over UTF-8 in C, on whole texts and on streams.
 
-`explanation` says which alternative of which step made a piece, and how far the machine had to look. `lifted` lifts the
-hypotheses from symbols to tokens; validation and comparison read ids with it, byte by byte where a token ends
-within a symbol. `normal_form` is the same for all splittings that do the same.
+`explanation` says which alternative of which step made a piece, and how far the machine had to look. `token_lift` lifts
+the NFA from symbols to tokens; validation and comparison read ids with it, byte by byte where a token ends within a
+symbol. `normal_form` is the same for all splittings that do the same.
 
 Where a text may be cut and its parts split separately: `certain` knows it for pairs of symbols (prebuilt, or found in
 the patterns), and `safe_pieces` decides it exactly, by an automaton. :mod:`tokdfa.tokenizers.boundaries` adds the

@@ -30,12 +30,12 @@ from tokdfa.regex import syntax
 from tokdfa.regex.budget import DEFAULT_MAX_SECONDS, Budget
 from tokdfa.regex.class_dfa import Partition
 from tokdfa.regex.unicode import Ranges
-from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
 from tokdfa.tokenizers.pretokenizers.machine import (
     DEFAULT_MAX_STATES,
-    Hypotheses,
     Machine,
     Runs,
+    SplitNFA,
+    find_split_nfa,
     is_known,
     splitting_budget,
 )
@@ -49,26 +49,26 @@ _MOST_CLASSES = 256
 def build_machine(
     splitting: Splitting, *, max_states: int = DEFAULT_MAX_STATES, max_seconds: float = DEFAULT_MAX_SECONDS
 ) -> Machine:
-    """Return the machine of a splitting, determinized from :func:`find_hypotheses`, within these limits."""
+    """Return the machine of a splitting, determinized from :func:`find_split_nfa`, within these limits."""
     budget = splitting_budget(max_seconds)
     # Results within the usual time are shared. Those that are shipped are made here.
     is_shared = max_seconds == DEFAULT_MAX_SECONDS and not is_known(splitting)
-    hypotheses = find_hypotheses(splitting, None if is_shared else budget)
+    nfa = find_split_nfa(splitting, None if is_shared else budget)
     with naming_counters(splitting):
-        return _determinize(hypotheses, max_states, budget)
+        return _determinize(nfa, max_states, budget)
 
 
-def _determinize(hypotheses: Hypotheses, max_states: int, budget: Budget) -> Machine:
+def _determinize(nfa: SplitNFA, max_states: int, budget: Budget) -> Machine:
     """Return the machine: its states are the sets of hypotheses to pursue together."""
     states: Numbering[tuple[int, ...]] = Numbering((0,))
     targets: list[list[int]] = []
     origins: list[list[list[tuple[int, int]]]] = []
     for state in states.states:  # grows during the loop
         row, origin_row = [], []
-        for symbol in range(hypotheses.n_classes):
+        for symbol in range(nfa.n_classes):
             origin: dict[int, tuple[int, int]] = {}
             for index, hypothesis in enumerate(state):
-                for target, event in hypotheses.moves[hypothesis][symbol]:
+                for target, event in nfa.moves[hypothesis][symbol]:
                     # Two paths to one hypothesis would be two splits of one text.
                     assert target not in origin
                     origin[target] = (index, event)
@@ -88,13 +88,13 @@ def _determinize(hypotheses: Hypotheses, max_states: int, budget: Budget) -> Mac
         budget.check_time()
     borne_out = []
     for state in states.states:
-        (index,) = [index for index, hypothesis in enumerate(state) if hypotheses.ends[hypothesis]]
+        (index,) = (index for index, hypothesis in enumerate(state) if nfa.ends[hypothesis])
         borne_out.append(index)
-    return _merge_classes(hypotheses, states.states, np.array(targets, dtype=np.int32), origins, borne_out, budget)
+    return _merge_classes(nfa, states.states, np.array(targets, dtype=np.int32), origins, borne_out, budget)
 
 
 def _merge_classes(
-    hypotheses: Hypotheses,
+    nfa: SplitNFA,
     states: list[tuple[int, ...]],
     target: Int32Array,
     origins: list[list[list[tuple[int, int]]]],
@@ -114,7 +114,7 @@ def _merge_classes(
     if len(first) > _MOST_CLASSES:
         raise LimitExceededError(f"the split pattern takes more than {_MOST_CLASSES} classes", value=len(first))
     return Machine(
-        Runs.of(merged.reshape(-1).astype(np.uint8)[hypotheses.class_of_code_point]),
+        Runs.of(merged.reshape(-1).astype(np.uint8)[nfa.class_of_code_point]),
         target[:, first],
         np.array([len(state) for state in states], dtype=np.int32),
         np.ascontiguousarray(padded[0][:, first]),

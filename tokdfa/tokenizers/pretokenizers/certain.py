@@ -24,11 +24,8 @@ sees one, and an anchor may ask whether that one is the last."""
 class CertainPairs:
     """The pairs of symbols between which a pre-tokenizer cuts every text.
 
-    Attributes
-    ----------
-    certain : bool array of shape (classes, classes)
-        Whether every text is cut between two symbols of these classes.
-    n_classes : int
+    `certain`, a bool array of shape (classes, classes), is whether every text is cut between two symbols of these
+    classes.
     """
 
     def __init__(self, pretokenizer: PreTokenizer) -> None:

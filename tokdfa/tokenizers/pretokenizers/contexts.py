@@ -160,7 +160,7 @@ class Contexts:
             if max(finer, default=0) == max(block, default=0):
                 break
             block = finer
-        first = {number: place for place, number in reversed([*enumerate(block)])}
+        first = {number: at for at, number in reversed([*enumerate(block)])}
         kept = [first[number] for number in range(len(first))]
         self.moves = [
             [tuple(sorted({block[target] for target in targets})) for targets in self.moves[old]] for old in kept
@@ -176,12 +176,11 @@ def _numbered(keys: list[Hashable]) -> list[int]:
 
 
 def _reach(arrows: list[set[int]], start: list[int]) -> set[int]:
-    found = set(start)
-    places = list(start)
-    for place in places:  # grows during the loop
-        new = arrows[place] - found
+    found, queue = set(start), list(start)
+    for source in queue:  # grows during the loop
+        new = arrows[source] - found
         found |= new
-        places += new
+        queue += new
     return found
 
 
@@ -231,7 +230,7 @@ class _Text:
     def holds(self, state: Hashable, truth: Truth) -> bool:
         assert isinstance(state, frozenset)
         if self._behind:
-            return any(self._ends(place, truth) for place in (self._start, *state))
+            return any(self._ends(at, truth) for at in (self._start, *state))
         closure = self._closure(self._start, truth)
         return not closure.isdisjoint(state) or self._ends(self._start, truth)
 
@@ -239,8 +238,8 @@ class _Text:
         assert isinstance(state, frozenset)
         members = self._members[symbol]
         following = set()
-        for place in (self._start, *state):
-            for number in self._closure(place, truth):
+        for start in (self._start, *state):
+            for number in self._closure(start, truth):
                 instruction = self._instructions[number]
                 if isinstance(instruction, Read) and members[instruction.symbols]:
                     following.add(instruction.following)
@@ -258,8 +257,8 @@ class _Text:
         self._budget.spend(len(found))
         return frozenset(found)
 
-    def _ends(self, place: int, truth: Truth) -> bool:
-        return 0 in self._closure(place, truth)
+    def _ends(self, start: int, truth: Truth) -> bool:
+        return 0 in self._closure(start, truth)
 
     def _closure(self, start: int, truth: Truth) -> frozenset[int]:
         """Return the instructions from `start` that read, and 0, the one that accepts, if it is reached."""
@@ -278,7 +277,7 @@ class _Text:
                     following = (instruction.following,) if truth[instruction.predicate] == instruction.holds else ()
                 else:
                     found.add(number)
-                stack += [place for place in following if place not in seen]
+                stack += [at for at in following if at not in seen]
                 seen.update(following)
             assert isinstance(self._instructions[0], Accept)
             self._budget.spend(len(found) + 1)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 from tokdfa.base.errors import LimitExceededError, PatternError
@@ -163,9 +164,9 @@ def explain(
         for prefix, (start, end) in pieces:
             for span, part in _parts(prefix + text[start:end], step, splitting, max_seconds):
                 width = len(prefix)
-                place = start + max(span[0] - width, 0), start + span[1] - width
-                level.append(replace(part, start=place[0], end=place[1]))
-                inner_pieces.append((prefix if span[0] == 0 else "", place))
+                inner = start + max(span[0] - width, 0), start + span[1] - width
+                level.append(replace(part, start=inner[0], end=inner[1]))
+                inner_pieces.append((prefix if span[0] == 0 else "", inner))
         pieces = inner_pieces
         levels.append(level)
     if at == len(splitting.steps):
@@ -180,11 +181,9 @@ def _explain_bytes(
     splitting: Splitting, text: str, pieces: list[tuple[str, Span]], max_seconds: float
 ) -> Iterator[list[Part]]:
     """Yield the pieces of the steps that split bytes; their offsets are bytes of the text."""
-    places = [0]
-    for symbol in text:
-        places.append(places[-1] + len(symbol.encode("utf-8", "surrogatepass")))
+    offsets = [*accumulate((len(symbol.encode("utf-8", "surrogatepass")) for symbol in text), initial=0)]
     found = [
-        ((prefix + text[start:end]).encode("utf-8"), places[start] - len(prefix.encode()), places[start])
+        ((prefix + text[start:end]).encode("utf-8"), offsets[start] - len(prefix.encode()), offsets[start])
         for prefix, (start, end) in pieces
     ]
     split = Splitting("tokenizers", unicode=splitting.unicode)
@@ -194,8 +193,7 @@ def _explain_bytes(
         for data, start, least in found:
             for (first, last), part in _parts(spell(data), step, split, max_seconds):
                 piece = data[first:last].decode("utf-8", "surrogateescape")
-                place = max(start + first, least), max(start + last, least)
-                level.append(replace(part, text=piece, start=place[0], end=place[1]))
+                level.append(replace(part, text=piece, start=max(start + first, least), end=max(start + last, least)))
                 inner.append((data[first:last], start + first, least))
         found = inner
         yield level
@@ -215,9 +213,8 @@ def _parts(piece: str, step: Split, splitting: Splitting, max_seconds: float) ->
     for start, end in spans:
         while match is not None and match[0][0] < start:
             match = next(matches, None)
-        is_inside = match is not None and match[0][0] < end
-        alternative = match[1] if is_inside and match is not None else None
-        is_match = is_inside and match is not None and match[0] == (start, end)
+        inner, alternative = match if match is not None and match[0][0] < end else (None, None)
+        is_match = inner == (start, end)
         look = None if looks is None else looks.get((start, end))
         found.append(((start, end), Part(piece[start:end], start, end, alternative, is_match, look)))
     return found
@@ -232,17 +229,17 @@ def look_aheads(splitter: Splitter | None, text: str) -> dict[Span, Look] | None
         return None
     stream = splitter.stream()
     looks: dict[Span, Look] = {}
-    place = {0: 0}  # of the bytes that begin a symbol, in symbols
+    index = {0: 0}  # of the symbol that begins at a byte
     n_bytes = 0
     try:
         for number, symbol in enumerate(text, 1):
             data = symbol.encode("utf-8")
             n_bytes += len(data)
-            place[n_bytes] = number
+            index[n_bytes] = number
             for start, end in stream.feed(data).tolist():
-                looks[place[start], place[end]] = Look(number - place[end], False)
+                looks[index[start], index[end]] = Look(number - index[end], False)
         for start, end in stream.finish().tolist():
-            looks[place[start], place[end]] = Look(len(text) - place[end], True)
+            looks[index[start], index[end]] = Look(len(text) - index[end], True)
     except (UnicodeEncodeError, PatternError):
         return None
     return looks

@@ -1,4 +1,4 @@
-"""The automata of a splitting: its hypotheses, and the deterministic machine; those in use are prebuilt.
+"""The automata of a splitting: the NFA of its hypotheses, and the deterministic machine; those in use are prebuilt.
 
 Reading one takes a fraction of the time of building it; ``python -m tests.campaigns.tables.splitters`` builds them.
 There are two files each: encoding needs the machines, validation the rest.
@@ -7,6 +7,7 @@ There are two files each: encoding needs the machines, validation the rest.
 from __future__ import annotations
 
 import json
+from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint16Array
+from tokdfa.base.errors import LimitExceededError, PatternError, TokdfaError
 from tokdfa.regex.budget import DEFAULT_MAX_SECONDS, Budget
 from tokdfa.tokenizers.pretokenizers.steps import NAMED, Splitting
 
@@ -38,21 +40,11 @@ class Runs(NamedTuple):
 class Machine:
     """The deterministic machine of a splitting, over classes of code points. State 0 is the initial state.
 
-    A state is a tuple of hypotheses. The arrays over (state, class, hypothesis of the target) are padded.
-
-    Attributes
-    ----------
-    runs : Runs
-        The classes of all code points; no state distinguishes code points of one class.
-    target : int32 array of shape (states, classes)
-        The state after a symbol.
-    n_hypotheses : int32 array, one entry per state
-    parent : uint8 array of shape (states, classes, most hypotheses)
-        The hypothesis of the source that a hypothesis of the target continues.
-    event : uint8 array of the same shape
-        The effect that it supposes the symbol to have: CONTINUES, BEGINS or DROPPED.
-    borne_out : uint8 array, one entry per state
-        The hypothesis that the end of the text confirms.
+    A state is a tuple of hypotheses; there are `n_hypotheses` of each. No state distinguishes the code points of one
+    class, which are in `runs`. `target`, of shape (states, classes), is the state after a symbol. `parent`, of shape
+    (states, classes, most hypotheses) and padded, is the hypothesis of the source that a hypothesis of the target
+    continues, and `event`, of the same shape, the effect that it supposes the symbol to have: CONTINUES, BEGINS or
+    DROPPED. `borne_out` is for each state the hypothesis that the end of the text confirms.
     """
 
     runs: Runs
@@ -74,17 +66,12 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Hypotheses:
-    """The unambiguous automaton of hypotheses, over classes of code points. Hypothesis 0 is the one before the text.
+class SplitNFA:
+    """The unambiguous NFA of a splitting, over classes of code points: its states are hypotheses, 0 before the text.
 
-    Attributes
-    ----------
-    class_of_code_point : uint16 array of shape (0x110000,)
-    moves : tuple
-        ``moves[h][c]`` has a pair (target, event) for each hypothesis after a symbol of class c. The event is the
-        effect of the symbol: ``CONTINUES``, ``BEGINS`` or ``DROPPED`` of :mod:`tokdfa.kernels.encode.events`.
-    ends : tuple of bool
-        Whether the end of the text confirms a hypothesis.
+    ``moves[h][c]`` has a pair (target, event) for each hypothesis after a symbol of class c. The event is the effect of
+    the symbol: ``CONTINUES``, ``BEGINS`` or ``DROPPED`` of :mod:`tokdfa.kernels.encode.events`. `ends` is whether the
+    end of the text confirms a hypothesis.
     """
 
     class_of_code_point: Uint16Array
@@ -100,6 +87,36 @@ class Hypotheses:
 def splitting_budget(max_seconds: float = DEFAULT_MAX_SECONDS) -> Budget:
     """Return the budget for the automaton of a splitting."""
     return Budget(max_seconds=max_seconds, what="the automaton of the split pattern")
+
+
+def find_split_nfa(splitting: Splitting, budget: Budget | None = None) -> SplitNFA:
+    """Return the NFA of a splitting: read if it is prebuilt, built once otherwise.
+
+    A space may be put only before the first step; whoever runs the automaton feeds it that space. The budget includes
+    the scans of the steps. With one, the NFA is built anew; without, the result is shared, be it that it exceeds the
+    default budget. PatternError is raised if a pattern cannot be read, or needs something automata cannot express.
+    """
+    if budget is None:
+        found = _found(splitting)
+        if isinstance(found, TokdfaError):
+            raise copy(found)
+        return found
+    # Imported here: known splittings do not need it.
+    from tokdfa.tokenizers.pretokenizers.split_nfa import build_split_nfa
+
+    return build_split_nfa(splitting, budget)
+
+
+@lru_cache(maxsize=8)
+def _found(splitting: Splitting) -> SplitNFA | TokdfaError:
+    known = known_split_nfa(splitting)
+    if known is not None:
+        return known
+    try:
+        return find_split_nfa(splitting, splitting_budget())
+    except (PatternError, LimitExceededError) as error:
+        # A copy has neither traceback nor context; their frames would keep the callers' variables alive.
+        return copy(error)
 
 
 DATA = Path(__file__).with_name("data")
@@ -122,14 +139,14 @@ def known_machine(splitting: Splitting) -> Machine | None:
     return None if name is None else _read(name)
 
 
-def known_hypotheses(splitting: Splitting) -> Hypotheses | None:
-    """Return the prebuilt hypotheses of a splitting; None if they have to be built."""
+def known_split_nfa(splitting: Splitting) -> SplitNFA | None:
+    """Return the prebuilt NFA of a splitting; None if it has to be built."""
     name = _NAMES.get(splitting)
     if name is None:
         return None
     fields = _fields(f"hypotheses_{name}.json")
     moves = tuple(tuple(tuple((target, event) for target, event in cell) for cell in row) for row in fields["moves"])
-    return Hypotheses(_classes(fields["classes_of_moves"]), moves, tuple(fields["ends"]))
+    return SplitNFA(_classes(fields["classes_of_moves"]), moves, tuple(fields["ends"]))
 
 
 def known_boundaries(splitting: Splitting) -> tuple[Uint16Array, BoolArray] | None:

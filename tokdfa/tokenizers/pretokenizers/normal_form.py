@@ -12,8 +12,7 @@ from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.kernels.dfa.explicit import coarsest_partition
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.regex.budget import Budget
-from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
-from tokdfa.tokenizers.pretokenizers.machine import Hypotheses, splitting_budget
+from tokdfa.tokenizers.pretokenizers.machine import SplitNFA, find_split_nfa, splitting_budget
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 _EVENTS = (CONTINUES, BEGINS, DROPPED)
@@ -35,23 +34,23 @@ def automaton_form(splitting: Splitting) -> bytes | None:
     """Return the :func:`splitting_form` of a splitting that an automaton expresses; None for others."""
     spaces = repr((splitting.prefix_space, splitting.metaspace, splitting.prefix_once)).encode()
     try:
-        return spaces + _normal_form(find_hypotheses(splitting))
+        return spaces + _normal_form(find_split_nfa(splitting))
     except (PatternError, LimitExceededError):
         return None
 
 
-def _normal_form(hypotheses: Hypotheses) -> bytes:
+def _normal_form(nfa: SplitNFA) -> bytes:
     """Return the same bytes for all automata of hypotheses that split every text alike, where nothing is left out."""
-    n_classes = hypotheses.n_classes
+    n_classes = nfa.n_classes
     budget = splitting_budget()
-    target, ends = _determinize(hypotheses, budget)
+    target, ends = _determinize(nfa, budget)
     block = _equivalent_states(target, ends)
     first = np.unique(block, return_index=True)[1]
     # The rows of the minimal automaton; a transition that is not there leads to -1.
     table = np.where(target[first] >= 0, block[target[first]], -1)
     # Classes that it does not distinguish are one; they are numbered in the order of their first code points.
     merged = np.unique(table, axis=1, return_inverse=True)[1].reshape(-1)
-    of_code_point = merged[hypotheses.class_of_code_point.astype(np.int64)].astype(np.int64)
+    of_code_point = merged[nfa.class_of_code_point.astype(np.int64)].astype(np.int64)
     of_code_point[_SURROGATES] = -1
     found, at = np.unique(of_code_point, return_index=True)
     order = [int(number) for _, number in sorted(zip(at.tolist(), found.tolist(), strict=True)) if number >= 0]
@@ -67,22 +66,22 @@ def _normal_form(hypotheses: Hypotheses) -> bytes:
     return repr(rows).encode() + rank[of_code_point].astype("<i2").tobytes()
 
 
-def _determinize(hypotheses: Hypotheses, budget: Budget) -> tuple[Int64Array, BoolArray]:
+def _determinize(nfa: SplitNFA, budget: Budget) -> tuple[Int64Array, BoolArray]:
     """Return the targets, by state, class and event, in the automaton of sets of hypotheses; and its final states."""
     numbers = Numbering(frozenset((0,)))
     table = []
     for state in numbers.states:  # It grows while it is iterated over.
         cells = []
-        for symbol in range(hypotheses.n_classes):
+        for symbol in range(nfa.n_classes):
             for event in _EVENTS:
-                moves = (move for hypothesis in state for move in hypotheses.moves[hypothesis][symbol])
+                moves = (move for hypothesis in state for move in nfa.moves[hypothesis][symbol])
                 goal = frozenset(target for target, what in moves if what == event)
                 cells.append(numbers[goal] if goal else -1)
         table.append(cells)
         budget.spend(len(cells) + len(state))
         budget.check_states(len(numbers))
-    ends = np.array([any(hypotheses.ends[hypothesis] for hypothesis in state) for state in numbers.states])
-    return np.array(table, dtype=np.int64).reshape(len(numbers), hypotheses.n_classes, len(_EVENTS)), ends
+    ends = np.array([any(nfa.ends[hypothesis] for hypothesis in state) for state in numbers.states])
+    return np.array(table, dtype=np.int64).reshape(len(numbers), nfa.n_classes, len(_EVENTS)), ends
 
 
 def _equivalent_states(target: Int64Array, ends: BoolArray) -> Int64Array:

@@ -20,8 +20,7 @@ from tokdfa.base.errors import LimitExceededError, PatternError, UnsupportedFeat
 from tokdfa.base.locks import SHARED
 from tokdfa.kernels.encode.events import BEGINS, DROPPED
 from tokdfa.kernels.walk.parts import outer_symbols
-from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
-from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
+from tokdfa.tokenizers.pretokenizers.machine import SplitNFA, find_split_nfa
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 
 SAFE: Final = 0
@@ -47,37 +46,26 @@ _Pairs: TypeAlias = frozenset[_Pair]
 class SafePieces:
     """The automaton of the safe boundaries of a splitting, made as far as texts need it.
 
-    Parameters
-    ----------
-    hypotheses : Hypotheses
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If the splitting drops text.
-    LimitExceededError
-        If there are too many hypotheses.
-
-    Notes
-    -----
     A text is read with `read`, from the state `start`, or from `anywhere` if something unknown precedes it. `cut` gives
-    the state of the position that was reached; `go_on` reads the text after it, until the state is `SAFE` or `UNSAFE`,
-    or the text ends and `is_safe_at_end` answers. The answer is exact: a position is safe if and only if, for every
-    continuation, the pieces of the text are the pieces of its two parts.
+    the state of the position that was reached; `read_on` reads the text after it, until the state is `SAFE` or
+    `UNSAFE`, or the text ends and `is_safe_at_end` answers. The answer is exact: a position is safe if and only if, for
+    every continuation, the pieces of the text are the pieces of its two parts.
+
+    UnsupportedFeatureError is raised if the splitting drops text, and LimitExceededError if it has too many hypotheses.
     """
 
-    def __init__(self, hypotheses: Hypotheses) -> None:
-        if any(event == DROPPED for row in hypotheses.moves for cell in row for _, event in cell):
+    def __init__(self, nfa: SplitNFA) -> None:
+        if any(event == DROPPED for row in nfa.moves for cell in row for _, event in cell):
             raise UnsupportedFeatureError("the pre-tokenizer may drop text")
-        if len(hypotheses.moves) > _MOST_HYPOTHESES:
-            raise LimitExceededError("too many hypotheses of the splitting", value=len(hypotheses.moves))
-        self._of = hypotheses
+        if len(nfa.moves) > _MOST_HYPOTHESES:
+            raise LimitExceededError("too many hypotheses of the splitting", value=len(nfa.moves))
+        self._of = nfa
         self._confirmed, self._differing = self._judged_pairs()
         self._states: list[_Pairs] = [frozenset(), frozenset()]
         self._number: dict[_Pairs, int] = {}
         self._read: dict[tuple[int, int], int] = {}
         self._cut: dict[int, int] = {}
-        self._gone_on: dict[tuple[int, int], int] = {}
+        self._read_after: dict[tuple[int, int], int] = {}
         self.start = self._state([_Pair(0, 0, False)])
 
     @cached_property
@@ -108,15 +96,15 @@ class SafePieces:
             self._cut[state] = self._settled(ended)
         return self._cut[state]
 
-    def go_on(self, state: int, symbol: int) -> int:
+    def read_on(self, state: int, symbol: int) -> int:
         """Return the state of a position after a symbol that follows it."""
         if state <= UNSAFE:
             return state
         key = state, symbol
-        if key not in self._gone_on:
+        if key not in self._read_after:
             pairs = self._states[state]
-            self._gone_on[key] = self._settled([target for pair in pairs for target in self._moves(pair, symbol)])
-        return self._gone_on[key]
+            self._read_after[key] = self._settled([target for pair in pairs for target in self._moves(pair, symbol)])
+        return self._read_after[key]
 
     def is_safe_at_end(self, state: int) -> bool:
         """Return whether a position is safe if the text ends here."""
@@ -139,7 +127,7 @@ class SafePieces:
             after = self.cut(self.read(self.anywhere, left))
             reached = {target for h in hypotheses for target, _ in self._of.moves[h][left]}
             for right in range(n):
-                always[left, right] = self.go_on(after, right) == SAFE
+                always[left, right] = self.read_on(after, right) == SAFE
                 events = {event for h in reached for _, event in self._of.moves[h][right]}
                 never[left, right] = BEGINS not in events
         return always, never
@@ -186,28 +174,29 @@ class SafePieces:
         bases = np.flatnonzero(safe) + 1
         row: list[int] = classes.tolist()
         at, undecided = 0, n + 1
-        places = np.flatnonzero(asked) + 1
-        nearest = np.append(0, bases)[np.searchsorted(bases, places)]
-        for place, base in zip(places.tolist(), nearest.tolist(), strict=True):
+        positions = np.flatnonzero(asked) + 1
+        nearest = np.append(0, bases)[np.searchsorted(bases, positions)]
+        for position, base in zip(positions.tolist(), nearest.tolist(), strict=True):
             if base > at:
                 at, state = base, self.start
-            for symbol in row[at:place]:
+            for symbol in row[at:position]:
                 state = self.read(state, symbol)
-            at = place
-            after = self._go_through(self.cut(state), row, place, starts)
+            at = position
+            after = self._read_through(self.cut(state), row, position, starts)
             if after == SAFE or (ends and self.is_safe_at_end(after)):
-                safe[place - 1] = True
+                safe[position - 1] = True
             elif after != UNSAFE:
-                undecided = min(undecided, place)
+                undecided = min(undecided, position)
         return safe, free, undecided if not ends else n + 1
 
-    def _go_through(self, state: int, row: list[int], place: int, starts: set[int]) -> int:
+    def _read_through(self, state: int, row: list[int], position: int, starts: set[int]) -> int:
         """Return the state of a position in view of the classes of the symbols after it."""
-        while state not in (SAFE, UNSAFE) and place < len(row):
-            if place in starts and not self.is_safe_at_end(state):
+        for at in range(position, len(row)):
+            if state <= UNSAFE:
+                break
+            if at in starts and not self.is_safe_at_end(state):
                 return UNSAFE
-            state = self.go_on(state, row[place])
-            place += 1
+            state = self.read_on(state, row[at])
         return state
 
     # Pairs
@@ -283,6 +272,6 @@ def safe_pieces(pretokenizer: PreTokenizer | None) -> SafePieces | None:
     if pretokenizer.splitting.prefix_space:
         return None
     try:
-        return SafePieces(find_hypotheses(replace(pretokenizer.splitting, prefix_space=None)))
+        return SafePieces(find_split_nfa(replace(pretokenizer.splitting, prefix_space=None)))
     except (PatternError, UnsupportedFeatureError, LimitExceededError):
         return None

@@ -45,12 +45,8 @@ class Scan:
         predicates = Predicates()
         program = compile_program(tree, budget, predicates=predicates)
         # The test of an assertion on the symbol before an offset is a predicate, too.
-        before = [
-            predicates.neighbour(look.before, look.before_edge, behind=True)
-            if look.before or look.before_edge
-            else None
-            for look in program.assertions
-        ]
+        looks = [(look.before, look.before_edge) for look in program.assertions]
+        before = [predicates.neighbour(*look, behind=True) if any(look) else None for look in looks]
         tests = sorted({each.predicate for each in program.instructions if isinstance(each, Test)})
         asked = sorted({*tests, *(number for number in before if number is not None)})
         sets = program.sets
@@ -60,12 +56,12 @@ class Scan:
         self.contexts = Contexts(predicates.found, asked, self.partition, column, budget)
         members = self.partition.members.tolist()
         end = self.partition.n_classes
-        place = {number: at for at, number in enumerate(asked)}
+        index = {number: at for at, number in enumerate(asked)}
         letters: dict[tuple[int, tuple[bool, ...]], int] = {}
         self.letter: list[list[int]] = []
         for truth in self.contexts.truths:
-            truth_before = [False if number is None else truth[place[number]] for number in before]
-            tested = [truth[place[number]] for number in tests]
+            truth_before = [False if number is None else truth[index[number]] for number in before]
+            tested = [truth[index[number]] for number in tests]
             budget.spend(end + 1)
             row = []
             for symbol in range(end + 1):
@@ -170,11 +166,11 @@ class _Threads:
             self._budget.spend(len(found))
         return self._closures[start]
 
-    def _cut(self, places: Iterable[int]) -> tuple[int, ...]:
-        """Return the threads that begin at offsets, in order of preference, up to one that accepts."""
+    def _cut(self, starts: Iterable[int]) -> tuple[int, ...]:
+        """Return the threads that begin at instructions, in order of preference, up to one that accepts."""
         threads: dict[int, None] = {}
-        for place in places:
-            for number in self._closure(place):
+        for start in starts:
+            for number in self._closure(start):
                 threads.setdefault(number)
             if 0 in threads:
                 break

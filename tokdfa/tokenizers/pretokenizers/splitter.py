@@ -21,19 +21,14 @@ from tokdfa.tokenizers.pretokenizers.steps import Splitting
 class Tuning:
     """The thresholds of splitting. They change its cost, never the pieces.
 
-    Parameters
-    ----------
-    max_pairs : int
-        The maximum number of entries, of 4 bytes each, in the table for two bytes, up to 65536. A machine that needs
-        more reads symbols one by one. The table only pays off if it stays in the second-level cache.
-    stretch : int
-        The number of bytes that are read before the pieces that begin in them are written, from 4 to 4096.
-    least_chain : int
-        A segment of at least four times as many bytes is read in four parts at once.
+    `max_pairs`, up to 65536, is the maximum number of entries, of 4 bytes each, in the table for two bytes. A machine
+    that needs more reads symbols one by one. The table only pays off if it stays in the second-level cache. `block`,
+    from 4 to 4096, is the number of bytes that are read before the pieces that begin in them are written. A segment of
+    at least four times `least_chain` bytes is read in four parts at once.
     """
 
     max_pairs: int = 1 << 16
-    stretch: int = LONGEST_PART
+    block: int = LONGEST_PART
     least_chain: int = 16
 
 
@@ -49,7 +44,7 @@ _ROW = 8
 
 def split_tables(machine: Machine, *, tuning: Tuning = DEFAULT) -> Struct:
     """Return the tables of a machine, ``tokdfa_splitting``."""
-    assert 4 <= tuning.stretch <= LONGEST_PART
+    assert 4 <= tuning.block <= LONGEST_PART
     n_classes = machine.target.shape[1]
     class_bits = max(n_classes - 1, 1).bit_length()
     pages, classes = _paged(machine.runs)
@@ -73,7 +68,7 @@ def split_tables(machine: Machine, *, tuning: Tuning = DEFAULT) -> Struct:
         table.setflags(write=False)
     return Struct(
         "tokdfa_splitting", **tables, width=_ROW * -(-machine.parent.shape[2] // _ROW), class_bits=class_bits,
-        pair_bits=pair_bits, stretch=tuning.stretch, least_chain=tuning.least_chain,
+        pair_bits=pair_bits, stretch=tuning.block, least_chain=tuning.least_chain,
     )  # fmt: skip
 
 
@@ -174,31 +169,13 @@ _BLOCK = 1 << 18
 class Splitter:
     """A splitting as a machine over UTF-8, equal to the backtracking definition on every text.
 
-    Immutable. If the splitting puts a space before a text, the caller has to add it.
+    Immutable. If the splitting puts a space before a text, the caller has to add it. `max_states` and `max_seconds` are
+    the budget for building the machine; the machines of the splittings in use are prebuilt. `machine` is over classes
+    of code points, and `tables`, ``tokdfa_splitting``, are the same as the kernels read it.
 
-    Parameters
-    ----------
-    splitting : Splitting
-        The steps.
-    max_states, max_seconds : int, float
-        The budget for building the machine; the machines of the splittings in use are prebuilt.
-    tuning : Tuning, optional
-        The maximum size of tables.
-
-    Attributes
-    ----------
-    machine : Machine
-        The machine, over classes of code points.
-    tables : Struct
-        The machine in the form that the kernels read, ``tokdfa_splitting``.
-
-    Raises
-    ------
-    PatternError
-        If a pattern cannot be read, or needs something automata cannot express: back-references, or an atomic group or
-        possessive repetition that may backtrack inside itself; or repeats a part that may be empty.
-    LimitExceededError
-        If the budget does not suffice.
+    PatternError is raised if a pattern cannot be read, repeats a part that may be empty, or needs something automata
+    cannot express: back-references, or an atomic group or possessive repetition that may backtrack inside itself.
+    LimitExceededError is raised if the budget does not suffice.
 
     Examples
     --------
@@ -246,8 +223,14 @@ class Splitter:
 
         Raises PatternError if the text is not UTF-8, or has surrogates; the error says where.
         """
+        if isinstance(text, str):
+            try:
+                text = text.encode("utf-8")
+            except UnicodeEncodeError as error:
+                where = f"character {error.start}"
+                raise PatternError("half of a surrogate pair", value=error.object[error.start], where=where) from None
         stream = self.stream()
-        return np.concatenate((stream.feed(_encoded(text)), stream.finish()))
+        return np.concatenate((stream.feed(text), stream.finish()))
 
     def line_spans(self, text: bytes) -> Int64Array:
         """Return the pieces of a text, with each line split separately, up to its line feed; see `spans`."""
@@ -331,13 +314,3 @@ class SplitStream:
         if len(begun):
             self._open = int(begun[-1])
         return spans
-
-
-def _encoded(text: str | bytes) -> bytes:
-    if isinstance(text, bytes):
-        return text
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        where = f"character {error.start}"
-        raise PatternError("half of a surrogate pair", value=text[error.start], where=where) from None

@@ -11,7 +11,7 @@ from tests.support.seeds import seeds
 from tokdfa.jobs.comparison.joint import Joint
 from tokdfa.kernels.walk.parts import MOST_EFFECTS
 from tokdfa.regex.unicode.utf8 import cut_apart
-from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
+from tokdfa.tokenizers.pretokenizers.machine import find_split_nfa
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 PIECES = [*"aZ 1\n'é中\U0001f600s", "\u0301", "  ", "'ll"]
@@ -31,7 +31,7 @@ def words_of(seed: int) -> list[bytes]:
 @pytest.mark.parametrize("how", ["kernel", "too many classes", "too many effects"])
 @pytest.mark.parametrize("seed", seeds(2))
 def test_effects_of_all_words(seed: int, how: str) -> None:
-    hypotheses = [find_hypotheses(NAMED[name]) for name in ("cl100k", "qwen2")]
+    hypotheses = [find_split_nfa(NAMED[name]) for name in ("cl100k", "qwen2")]
     one, other = Joint(*hypotheses), Joint(*hypotheses)
     words = words_of(seed)
     n_classes = len(one._by_class)

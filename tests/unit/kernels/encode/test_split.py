@@ -25,7 +25,7 @@ SYMBOLS = "  \n\n\r\t'slvaAé中\u0301\U0001f600\x1c12!/"
 )
 @pytest.mark.parametrize(
     "tuning",
-    [Tuning(), Tuning(max_pairs=0), Tuning(least_chain=3), Tuning(stretch=4), Tuning(stretch=53, least_chain=3)],
+    [Tuning(), Tuning(max_pairs=0), Tuning(least_chain=3), Tuning(block=4), Tuning(block=53, least_chain=3)],
 )
 def test_split_is_that_of_the_machine(splitting: Splitting, tuning: Tuning) -> None:
     splitter = Splitter(splitting, tuning=tuning)

@@ -16,13 +16,13 @@ from tokdfa.jobs.guiding.prefixes import State as GuideState
 from tokdfa.jobs.guiding.texts import texts_of
 from tokdfa.jobs.guiding.tokens import ALL, NONE, tokens_of
 from tokdfa.kernels.guiding import product as kernels
-from tokdfa.tokenizers.pretokenizers.lifted import LiftedSplitting, LiftedState, TokenParts
+from tokdfa.tokenizers.pretokenizers.token_lift import LiftState, TokenLift, TokenParts
 
 SYMBOLS = ["a", "b", " ", "'", "s", "é", "ê", "中", "丮", "😀"]
 LANGUAGES = ["(a|é|中)*b", "[b 's中]{1,3} ?é", "(😀|中|丮| 's)+", "a*(é|ê)"]
 
 # Where pieces may begin, the last id, and the bytes so far of a symbol of the language.
-State: TypeAlias = tuple[LiftedState, int, int]
+State: TypeAlias = tuple[LiftState, int, int]
 
 
 def allowed_ids(prefixes: PrefixAutomaton, state: GuideState) -> list[int]:
@@ -37,7 +37,7 @@ class Definition:
         self._tokens = tokens_of(tokenizer)
         pretokenizer = tokenizer.pretokenizer
         assert pretokenizer is not None
-        self._lifted = LiftedSplitting(pretokenizer.splitting)
+        self._lifted = TokenLift(pretokenizer.splitting)
         self._dfa = dfa
         self.ids = range(tokenizer.n_ids)
         self._parts: list[TokenParts | None] = [self._lifted.parts(self._tokens.bytes_of(id)) for id in self.ids]

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from tokdfa.jobs.validation.spelled import Backwards
 from tokdfa.kernels.walk.parts import BAD, SPELLS, number_keys, outer_symbols, parts_of_key, take_apart
-from tokdfa.tokenizers.pretokenizers.lifted import LiftedSplitting
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+from tokdfa.tokenizers.pretokenizers.token_lift import TokenLift
 
-LIFTED = LiftedSplitting(Splitting("tiktoken", (Split(r"'s| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"),)))
+LIFTED = TokenLift(Splitting("tiktoken", (Split(r"'s| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"),)))
 BACKWARDS = Backwards([b"<|a|>", "é€".encode()])
 
 # Bytes at the edges of what UTF-8 allows, and whole symbols.

@@ -94,10 +94,10 @@ def test_what_what_follows_may_decide() -> None:
     assert isinstance(cuts, TextBoundaries)
     text = "one two  three<|end|>four <|en"
     found = cuts.of_text(text)
-    shown = "".join("|" * bool(safe) + symbol for safe, symbol in zip(found.places, text + "$", strict=True))
+    shown = "".join("|" * bool(safe) + symbol for safe, symbol in zip(found.offsets, text + "$", strict=True))
     assert shown == "|one| two| | three|<|end|>|four| <|en$"
     assert text[found.undecided :] == "<|en"
-    assert cuts.of_text(text, ends=True).places[-1]
+    assert cuts.of_text(text, ends=True).offsets[-1]
 
 
 @pytest.mark.parametrize("where", ["no pattern", "drops"])
@@ -108,5 +108,5 @@ def test_without_an_automaton_only_the_ends_of_special_tokens_are_safe(where: st
     content = tokenizer_json([], pre_tokenizer={"type": "Sequence", "pretokenizers": steps})
     cuts = tokdfa.load(content).boundaries
     assert isinstance(cuts, TextBoundaries)
-    places = cuts.of_text("a b<|end|>c d").places
+    places = cuts.of_text("a b<|end|>c d").offsets
     assert [place for place, safe in enumerate(places) if safe] == [0, 3, 10]

@@ -11,15 +11,15 @@ import pytest
 
 from tests.campaigns.tables.splitters import as_text, hypotheses_as_text, write
 from tokdfa.tokenizers.pretokenizers.building import build_machine, certain_pairs
-from tokdfa.tokenizers.pretokenizers.hypotheses_building import build_hypotheses
 from tokdfa.tokenizers.pretokenizers.machine import (
     Machine,
     is_known,
     known_boundaries,
-    known_hypotheses,
     known_machine,
+    known_split_nfa,
     splitting_budget,
 )
+from tokdfa.tokenizers.pretokenizers.split_nfa import build_split_nfa
 from tokdfa.tokenizers.pretokenizers.splitter import Splitter
 from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
 
@@ -43,7 +43,7 @@ def test_each_is_the_one_that_is_built(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMED)
 def test_hypotheses_and_boundaries_are_those_that_are_built(name: str) -> None:
-    built, kept = build_hypotheses(NAMED[name], splitting_budget()), known_hypotheses(NAMED[name])
+    built, kept = build_split_nfa(NAMED[name], splitting_budget()), known_split_nfa(NAMED[name])
     assert kept is not None
     assert (kept.moves, kept.ends) == (built.moves, built.ends), "run python -m tests.campaigns.tables.splitters"
     boundaries, others = known_boundaries(NAMED[name]), certain_pairs(NAMED[name], lambda: known_machine(NAMED[name]))
@@ -59,7 +59,7 @@ def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
     written = {path.name: path.read_text("ascii") for path in tmp_path.iterdir()}
     machines = {f"machine_{name}.json": as_text(known_machine(NAMED[name])) for name in NAMED}  # type: ignore[arg-type]
     hypotheses = {
-        f"hypotheses_{name}.json": hypotheses_as_text(known_hypotheses(NAMED[name]), known_boundaries(NAMED[name]))  # type: ignore[arg-type]
+        f"hypotheses_{name}.json": hypotheses_as_text(known_split_nfa(NAMED[name]), known_boundaries(NAMED[name]))  # type: ignore[arg-type]
         for name in NAMED
     }
     assert written == machines | hypotheses
@@ -68,7 +68,7 @@ def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
 def test_others_are_built() -> None:
     other = Splitting("tiktoken", (Split("a+"),))
     assert not is_known(other)
-    assert known_machine(other) is known_hypotheses(other) is known_boundaries(other) is None
+    assert known_machine(other) is known_split_nfa(other) is known_boundaries(other) is None
     assert Splitter(other).spans("aab").tolist() == [[0, 2]]
     # The same pattern of another library has other classes.
     gpt2 = NAMED["gpt2"]

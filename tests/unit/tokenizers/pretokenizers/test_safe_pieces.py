@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
-from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
-from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
+from tokdfa.tokenizers.pretokenizers.machine import SplitNFA, find_split_nfa
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.tokenizers.pretokenizers.safe_pieces import SAFE, UNSAFE, SafePieces
 from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
@@ -47,14 +46,14 @@ def state_of(boundaries: SafePieces, text: str, place: int, *, anywhere: bool = 
         state = boundaries.read(state, symbol)
     state = boundaries.cut(state)
     for symbol in classes[place:]:
-        state = boundaries.go_on(state, symbol)
+        state = boundaries.read_on(state, symbol)
     return state
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_all_short_texts(name: str) -> None:
     splitting = Splitting("tokenizers", (Split(PATTERNS[name]),))
-    spans, boundaries = cache(PreTokenizer(splitting).spans), SafePieces(find_hypotheses(splitting))
+    spans, boundaries = cache(PreTokenizer(splitting).spans), SafePieces(find_split_nfa(splitting))
     rests = ["".join(some) for n in range(4) for some in product("ab ", repeat=n)]
     found: Counter[bool] = Counter()
     for text in ("".join(some) for n in range(2, 4) for some in product("ab ", repeat=n)):
@@ -75,7 +74,7 @@ def test_all_short_texts(name: str) -> None:
 @pytest.mark.parametrize("name", NAMED)
 def test_two_symbols_of_named_patterns(name: str) -> None:
     splitter = pretokenizer(name)
-    spans, boundaries = cache(splitter.spans), SafePieces(find_hypotheses(splitter.splitting))
+    spans, boundaries = cache(splitter.spans), SafePieces(find_split_nfa(splitter.splitting))
     always, never = boundaries.between
     drawn = random.Random(name)
     symbols = "aAsSt19 \n\r\t.'/-中ぬé\u0301"
@@ -94,9 +93,9 @@ def test_two_symbols_of_named_patterns(name: str) -> None:
 
 
 def test_what_is_not_read() -> None:
-    dropping = find_hypotheses(Splitting("tokenizers", (Split(" ", "removed"),)))
+    dropping = find_split_nfa(Splitting("tokenizers", (Split(" ", "removed"),)))
     with pytest.raises(UnsupportedFeatureError, match="may drop text"):
         SafePieces(dropping)
-    large = Hypotheses(dropping.class_of_code_point, (((),),) * 200, (True,) * 200)
+    large = SplitNFA(dropping.class_of_code_point, (((),),) * 200, (True,) * 200)
     with pytest.raises(LimitExceededError, match="too many hypotheses"):
         SafePieces(large)

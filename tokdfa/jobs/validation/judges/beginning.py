@@ -5,7 +5,7 @@ from __future__ import annotations
 from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.table import Table
 from tokdfa.regex.unicode.quick_check import boundaries, is_normal
-from tokdfa.tokenizers.pretokenizers.lifted import LiftedState, TokenParts
+from tokdfa.tokenizers.pretokenizers.token_lift import LiftState, TokenParts
 
 _MOST_CONTINUATIONS = 3
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
@@ -46,7 +46,7 @@ class Beginning:
     def take(self, id: int) -> bool:
         """Take the next id, and return whether it is possible; after one that is not, nothing is known."""
         parts = self._table.parts_of(id)
-        target: LiftedState | None = None
+        target: LiftState | None = None
         if parts == "special":
             target = self._table.lifted.initial if self.may_end() else None
         elif isinstance(parts, TokenParts):
@@ -75,16 +75,16 @@ class Beginning:
         self._unnormalized = data[len(text[:place].encode()) :] if place else data
         return is_normal(text.encode("utf-8"), form)
 
-    def _following(self, id: int, parts: TokenParts) -> LiftedState | None:
+    def _following(self, id: int, parts: TokenParts) -> LiftState | None:
         if self.last is None and parts.head:
             # The end of a symbol that began earlier.
             self._continuations = len(parts.head)
-            return LiftedState(self._table.anywhere.hypotheses, parts.tail)
+            return LiftState(self._table.anywhere.hypotheses, parts.tail)
         if self._continuations and parts.head and not self._state.cut:
             self._continuations += len(parts.head)
             if self._continuations > _MOST_CONTINUATIONS:
                 return None
-            return LiftedState(self._table.anywhere.hypotheses, parts.tail)
+            return LiftState(self._table.anywhere.hypotheses, parts.tail)
         self._continuations = 0
         may_continue = self.last is None or self._model.may_be_walked(self.last, id)
         return self._table.lifted.step(self._state, parts, may_continue)

@@ -24,7 +24,7 @@ from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.regex.budget import Budget
 from tokdfa.regex.class_dfa import Partition
 from tokdfa.regex.unicode import SURROGATES, Ranges
-from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
+from tokdfa.tokenizers.pretokenizers.machine import SplitNFA
 from tokdfa.tokenizers.pretokenizers.scan import Scan
 from tokdfa.tokenizers.pretokenizers.step_trees import naming_counters, step_tree
 from tokdfa.tokenizers.pretokenizers.steps import Behavior, Split, Splitting
@@ -105,14 +105,14 @@ class Step:
         """Return whether the step leaves out matches, or the text between them."""
         return self.behavior == "removed" and matches != self.invert
 
-    def joins(self, before: bool, behind: bool) -> bool:
+    def joins(self, before: bool, after: bool) -> bool:
         """Return whether two neighbours, each a match or not, become one piece."""
-        before, behind = before != self.invert, behind != self.invert
+        before, after = before != self.invert, after != self.invert
         if self.behavior == "contiguous":
-            return before == behind
+            return before == after
         if self.behavior == "merged_with_previous":
-            return behind and not before
-        return self.behavior == "merged_with_next" and before and not behind
+            return after and not before
+        return self.behavior == "merged_with_next" and before and not after
 
     def ends(self, stage: Stage) -> bool:
         """Return whether the end of the text confirms the stage."""
@@ -186,8 +186,8 @@ class Step:
 Hypothesis: TypeAlias = tuple[Stage, ...] | None
 
 
-def build_hypotheses(splitting: Splitting, budget: Budget) -> Hypotheses:
-    """Return the hypotheses of a splitting; see `hypotheses_finding.find_hypotheses`."""
+def build_split_nfa(splitting: Splitting, budget: Budget) -> SplitNFA:
+    """Return the NFA of a splitting; see :func:`.machine.find_split_nfa`."""
     if splitting.prefix_space or splitting.metaspace_at:
         raise PatternError("spaces inserted by a later step cannot be expressed by an automaton", value=splitting)
     if splitting.byte_steps:
@@ -203,10 +203,10 @@ class _Construction:
         self.budget = budget
         partition = _common_partition([step.partition for step in steps], budget)
         # Surrogates do not occur in UTF-8; they get the class of some other code point.
-        (before, behind), dense = SURROGATES[0], partition.dense.copy()
-        dense[before : behind + 1] = dense[0]
-        first = np.append(partition.bounds, behind + 1)
-        first = np.sort(first[(first < before) | (first > behind)])
+        (low, high), dense = SURROGATES[0], partition.dense.copy()
+        dense[low : high + 1] = dense[0]
+        first = np.append(partition.bounds, high + 1)
+        first = np.sort(first[(first < low) | (first > high)])
         used, at = np.unique(dense[first], return_index=True)
         examples = first[at]
         # One code point of each class determines the classes of each step.
@@ -220,7 +220,7 @@ class _Construction:
         # Symbols and hypotheses that differ elsewhere share the moves of one step.
         self._through: dict[tuple[int, Stage | None, int, int], tuple[tuple[Stage, int], ...]] = {}
 
-    def run(self) -> Hypotheses:
+    def run(self) -> SplitNFA:
         """Return the automaton, without hypotheses that no text confirms."""
         hypotheses, edges = self.explore()
         ends = [self.ends(hypothesis) for hypothesis in hypotheses]
@@ -235,10 +235,10 @@ class _Construction:
             )
             for old in renumbered
         )
-        found = Hypotheses(self.class_of_code_point, moves, tuple(ends[old] for old in renumbered))
+        found = SplitNFA(self.class_of_code_point, moves, tuple(ends[old] for old in renumbered))
         return self.merged(found) if any(step.n_contexts > 1 for step in self.steps) else found
 
-    def merged(self, found: Hypotheses) -> Hypotheses:
+    def merged(self, found: SplitNFA) -> SplitNFA:
         """Return the automaton with hypotheses merged that no text distinguishes, as contexts make many of them.
 
         No text leads to two of them, because then it would have two splits.
@@ -248,20 +248,20 @@ class _Construction:
             numbers: dict[object, int] = {}
             finer = []
             for own, row in zip(block, found.moves, strict=True):
-                behind = tuple(frozenset((block[target], event) for target, event in cell) for cell in row)
-                finer.append(numbers.setdefault((own, behind), len(numbers)))
+                after = tuple(frozenset((block[target], event) for target, event in cell) for cell in row)
+                finer.append(numbers.setdefault((own, after), len(numbers)))
             self.budget.spend(len(finer) * len(self.symbols))
             if len(numbers) == len(set(block)):
                 break
             block = finer
         # The first hypothesis remains the first one.
-        first = {number: place for place, number in reversed([*enumerate(finer)])}
+        first = {number: at for at, number in reversed([*enumerate(finer)])}
         moves = tuple(
             tuple(tuple(dict.fromkeys((finer[target], event) for target, event in cell)) for cell in found.moves[old])
             for old in (first[number] for number in range(len(first)))
         )
         ends = tuple(found.ends[first[number]] for number in range(len(first)))
-        return Hypotheses(found.class_of_code_point, moves, ends)
+        return SplitNFA(found.class_of_code_point, moves, ends)
 
     def successors(self, hypothesis: Hypothesis, symbol: tuple[int, ...]) -> list[tuple[tuple[Stage, ...], int]]:
         """Return the hypotheses after a symbol, and the effect that each supposes the symbol to have."""

@@ -1,4 +1,4 @@
-"""The hypotheses of a pre-tokenizer, lifted from symbols to tokens.
+"""The split NFA of a pre-tokenizer, lifted from symbols to tokens.
 
 A token consists of the last bytes of a symbol that began before it, some whole symbols, and the first bytes of a symbol
 that it cuts off: the bytes ``a9 20 61 c3`` are the end of "é" (``c3 a9``), the symbols " a", and the beginning of
@@ -22,15 +22,14 @@ from tokdfa.kernels.walk.parts import Completions
 from tokdfa.regex.budget import Budget
 from tokdfa.regex.unicode.utf8 import cut_apart
 from tokdfa.regex.utf8 import FIRST_LEADS, SymbolTries
-from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
-from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
+from tokdfa.tokenizers.pretokenizers.machine import SplitNFA, find_split_nfa
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 # A set of hypotheses, as the bits of an integer.
 Mask: TypeAlias = int
 
 
-class LiftedState(NamedTuple):
+class LiftState(NamedTuple):
     """The state after the ids of a stream: everything that they leave undecided.
 
     `hypotheses` has those compatible with the ids, as bits; `cut` the bytes of an incomplete symbol, or other bytes
@@ -60,27 +59,27 @@ class _Effect(NamedTuple):
     begins: tuple[Mask, ...]
 
 
-class LiftedSplitting:
+class TokenLift:
     """The automaton of hypotheses over tokens; its input at each token boundary says whether a piece may cross it.
 
     Raises UnsupportedFeatureError for a splitting that drops text.
     """
 
     def __init__(self, splitting: Splitting) -> None:
-        self.hypotheses: Hypotheses = find_hypotheses(splitting)
-        self.initial = LiftedState(1)
+        self.hypotheses: SplitNFA = find_split_nfa(splitting)
+        self.initial = LiftState(1)
         self._step_of_class = [self._symbol_effect(number) for number in range(self.hypotheses.n_classes)]
         self._ends: Mask = sum(1 << h for h, ends in enumerate(self.hypotheses.ends) if ends)
         # Threads share it. Apart from the numbers of effects, everything cached is the same whichever thread finds it.
         self._effects: list[_Effect] = []
-        self._room = Budget(max_seconds=math.inf, what="the effects of ids on the automaton of the split pattern")
+        self._budget = Budget(max_seconds=math.inf, what="the effects of ids on the automaton of the split pattern")
         self._number_of_effect: dict[_Effect, int] = {}
         self._longer: dict[tuple[int | None, int], int] = {}
         self._applied: dict[tuple[Mask, int, bool, bool], Mask] = {}
         self._images: list[dict[Mask, Mask]] = [{} for _ in self._step_of_class]
         self._completions = Completions(self.hypotheses.class_of_code_point)
 
-    def is_final(self, state: LiftedState) -> bool:
+    def is_final(self, state: LiftState) -> bool:
         """Return whether a text may end in `state`."""
         return not state.cut and bool(state.hypotheses & self._ends)
 
@@ -98,9 +97,7 @@ class LiftedSplitting:
         """Return the parts of a token with `head` and `tail` as the bytes of the symbols that it completes and cuts."""
         return TokenParts(head, effect, self._completions.standing_for(tail) if tail else b"")
 
-    def step(
-        self, state: LiftedState, parts: TokenParts, may_continue: bool, may_begin: bool = True
-    ) -> LiftedState | None:
+    def step(self, state: LiftState, parts: TokenParts, may_continue: bool, may_begin: bool = True) -> LiftState | None:
         """Return the state after a token, given by its parts; None if no canonical stream continues this way.
 
         `may_continue` says whether a piece may cross the boundary before it, `may_begin` whether a piece may begin
@@ -119,7 +116,7 @@ class LiftedSplitting:
             effect = self._effect_of(ord(cut.decode("utf-8")), None)
             hypotheses = self.apply(hypotheses, effect, not must_begin, not is_inside)
             cut, is_inside, must_begin = b"", True, False
-        elif parts.effect is not None or parts.tail or not _may_go_on(cut):
+        elif parts.effect is not None or parts.tail or not _is_beginning(cut):
             return None
         if parts.effect is not None:
             hypotheses = self.apply(hypotheses, parts.effect, not must_begin, not is_inside)
@@ -128,8 +125,8 @@ class LiftedSplitting:
             return None
         cut += parts.tail
         if not cut:
-            return LiftedState(hypotheses)
-        return LiftedState(hypotheses, self._completions.standing_for(cut), is_inside, must_begin)
+            return LiftState(hypotheses)
+        return LiftState(hypotheses, self._completions.standing_for(cut), is_inside, must_begin)
 
     # Effects
 
@@ -155,15 +152,15 @@ class LiftedSplitting:
             return known
         effect = self._step_of_class[number]
         if before is not None:
-            images, goes_on = self._images[number], effect.inside
+            images, inside = self._images[number], effect.inside
             masks = self._effects[before]
             for mask in {*masks.inside, *masks.begins}.difference(images):
-                images[mask] = _image(mask, goes_on)
+                images[mask] = _image(mask, inside)
             effect = _Effect(*(tuple(map(images.__getitem__, side)) for side in masks))
         with SHARED:
             if effect not in self._number_of_effect:
                 n_hypotheses = len(self.hypotheses.moves)
-                self._room.spend(2 * n_hypotheses * (1 + n_hypotheses // 64))
+                self._budget.spend(2 * n_hypotheses * (1 + n_hypotheses // 64))
                 self._effects.append(effect)
                 self._number_of_effect[effect] = len(self._effects) - 1
             self._longer[key] = self._number_of_effect[effect]
@@ -195,7 +192,7 @@ def _is_whole(symbol: bytes) -> bool:
         return False
 
 
-def _may_go_on(symbol: bytes) -> bool:
+def _is_beginning(symbol: bytes) -> bool:
     """Return whether the bytes are the beginning of an incomplete symbol."""
     try:
         return not getincrementaldecoder("utf-8")().decode(symbol)
@@ -215,7 +212,7 @@ class SymbolBytes:
     """
 
     def __init__(self, class_of_code_point: npt.NDArray[np.integer[Any]], n_classes: int) -> None:
-        self._followers: list[list[int]] = [[]]
+        self._following: list[list[int]] = [[]]
         self._numbers: dict[tuple[int, ...], int] = {}
         tries = SymbolTries.of_classes(class_of_code_point)
         self.leads = []
@@ -225,9 +222,9 @@ class SymbolBytes:
             for length, trie in tries.of_length.items():
                 values = [DONE if number == wanted else NOWHERE for number in range(tries.no_symbol + 1)]
                 for level in trie.levels:
-                    values = [self._number([values[place] for place in row]) for row in level.tolist()]
+                    values = [self._number([values[at] for at in row]) for row in level.tolist()]
                 first = FIRST_LEADS[length]
-                lead[first : first + len(trie.leads)] = [values[place] for place in trie.leads.tolist()]
+                lead[first : first + len(trie.leads)] = [values[at] for at in trie.leads.tolist()]
             self.leads.append(lead)
 
     def _number(self, row: list[int]) -> int:
@@ -235,8 +232,8 @@ class SymbolBytes:
             return NOWHERE
         key = tuple(row)
         if key not in self._numbers:
-            self._numbers[key] = len(self._followers)
-            self._followers.append(row)
+            self._numbers[key] = len(self._following)
+            self._following.append(row)
         return self._numbers[key]
 
     def follow(self, following: int, data: bytes) -> int:
@@ -244,18 +241,18 @@ class SymbolBytes:
         for byte in data:
             if following <= NOWHERE:
                 return NOWHERE
-            following = self._followers[following][byte & 63]
+            following = self._following[following][byte & 63]
         return following
 
     def followers(self, following: int) -> list[int]:
         """Return the continuations after each of the 64 bytes that continue a symbol."""
-        return self._followers[following]
+        return self._following[following]
 
     def n_left(self, following: int) -> int:
         """Return the number of bytes after which a symbol ends."""
         count = 0
         while following > NOWHERE:
-            following = next(after for after in self._followers[following] if after != NOWHERE)
+            following = next(after for after in self._following[following] if after != NOWHERE)
             count += 1
         return count
 
@@ -266,6 +263,6 @@ class SymbolBytes:
         while level:
             for following in level:
                 found.setdefault(following, count)
-            level = {after for row in level for after in self._followers[row] if after > NOWHERE} - found.keys()
+            level = {after for row in level for after in self._following[row] if after > NOWHERE} - found.keys()
             count += 1
         return found
