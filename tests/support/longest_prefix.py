@@ -60,7 +60,7 @@ class LongestPrefix(AnyTokenizer):
     def facts(self) -> dict[str, Any]:
         return {"format": self.format, "ids": self.n_ids, "tokens": self.n_tokens}
 
-    def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
+    def segments(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         yield text, True
 
     def encode(self, text: str) -> Int32Array:

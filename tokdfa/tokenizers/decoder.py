@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +25,6 @@ from tokdfa.base.arrays import (
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.kernels.spelling.spell import spell, spell_bytes
 from tokdfa.tokenizers.encoding.encoded import Decoded
-
-if TYPE_CHECKING:
-    from tokdfa.tokenizers.decoding import DecodeStep
-    from tokdfa.tokenizers.encoding.special import Special
-    from tokdfa.tokenizers.models.model import Model
-    from tokdfa.tokenizers.spelled import IdTexts
 
 _LONGEST_CHARACTER = 4
 
@@ -252,28 +246,3 @@ def is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-class StringsOfIds:
-    """The spellings of ids in a file, made when they are first asked for, without a reference to the tokenizer."""
-
-    def __init__(self, model: Model, specials: Sequence[Special], steps: Sequence[DecodeStep]) -> None:
-        self._of = (model, specials)
-        self._steps = steps
-
-    @cached_property
-    def of_ids(self) -> list[str]:
-        """The spelling of each id."""
-        model, specials = self._of
-        strings = model.strings
-        strings += [""] * (1 + max((special.id for special in specials), default=-1) - len(strings))
-        for special in specials:
-            strings[special.id] = special.text
-        return strings
-
-    @cached_property
-    def texts(self) -> IdTexts:
-        """The string that each id adds to a text by the steps of the decoder."""
-        from tokdfa.tokenizers.spelled import IdTexts
-
-        return IdTexts(self.of_ids, self._steps)

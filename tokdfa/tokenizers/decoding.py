@@ -15,6 +15,7 @@ from itertools import accumulate
 import numpy as np
 
 from tokdfa.regex.unicode.utf8 import BYTE_OF
+from tokdfa.tokenizers.decoder import is_utf8
 from tokdfa.tokenizers.encoding.encoded import Decoded
 from tokdfa.tokenizers.normalizers.steps import Replace, check_growth, most_characters
 
@@ -297,13 +298,7 @@ def _characters(run: list[int]) -> list[str]:
     """Return the texts of byte tokens: each character at its last byte, and U+FFFD for each byte in none."""
     spelled: list[str] = []
     while len(spelled) < len(run):
-        rest = bytes(run[len(spelled) : len(spelled) + _LONGEST_CHARACTER])
-        size, character = 1, REPLACEMENT
-        for stop in range(1, len(rest) + 1):
-            try:
-                size, character = stop, rest[:stop].decode("utf-8")
-                break
-            except UnicodeDecodeError:
-                size = 1
-        spelled += [*[""] * (size - 1), character]
+        following = bytes(run[len(spelled) : len(spelled) + _LONGEST_CHARACTER])
+        whole = next((size for size in range(1, len(following) + 1) if is_utf8(following[:size])), None)
+        spelled += [REPLACEMENT] if whole is None else [*[""] * (whole - 1), following[:whole].decode("utf-8")]
     return spelled

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from importlib import import_module
 from operator import attrgetter
 from threading import local
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeGuard, cast
@@ -17,7 +16,7 @@ from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
-from tokdfa.tokenizers.decoder import Decoder, Spellings, StringsOfIds
+from tokdfa.tokenizers.decoder import Decoder, Spellings
 from tokdfa.tokenizers.encoding.encoded import Encoded
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.encoding.symbols import Fallback
@@ -27,6 +26,7 @@ from tokdfa.tokenizers.models.model import Model
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.protocol import AnyTokenizer, Capability
 from tokdfa.tokenizers.round_trip import RoundTrip
+from tokdfa.tokenizers.whole_decoder import StringsOfIds
 
 if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
@@ -465,17 +465,19 @@ def _boundaries(tokenizer: Tokenizer) -> Boundaries:
     return tokenizer.model.boundaries(tokenizer)
 
 
-_MODELS = {
-    "byte pair": ("byte_pairs", "BytePairs"),
-    "Unigram": ("unigram.unigram", "Unigram"),
-    "WordPiece": ("wordpiece.wordpiece", "WordPiece"),
-}
-
-
 def _model_of(contents: Any) -> Model:
     """Return the model of a file; its module is imported only then."""
-    module, name = _MODELS[contents.algorithm]
-    return cast(Model, getattr(import_module(f"tokdfa.tokenizers.models.{module}"), name)(contents))
+    if contents.algorithm == "byte pair":
+        from tokdfa.tokenizers.models.byte_pairs import BytePairs
+
+        return BytePairs(contents)
+    if contents.algorithm == "Unigram":
+        from tokdfa.tokenizers.models.unigram.unigram import Unigram
+
+        return Unigram(contents)
+    from tokdfa.tokenizers.models.wordpiece.wordpiece import WordPiece
+
+    return WordPiece(contents)
 
 
 _PIECES = frozenset({str, bytes})

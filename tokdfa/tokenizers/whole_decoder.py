@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import pairwise
@@ -14,11 +14,14 @@ import numpy.typing as npt
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.kernels.walk.neighbours import are_broken
-from tokdfa.tokenizers.decoder import Decoder, SpelledTexts, Spellings, StringsOfIds
+from tokdfa.tokenizers.decoder import Decoder, SpelledTexts, Spellings
 from tokdfa.tokenizers.encoding.encoded import Decoded
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.decoding import DecodeStep
+    from tokdfa.tokenizers.encoding.special import Special
+    from tokdfa.tokenizers.models.model import Model
+    from tokdfa.tokenizers.spelled import IdTexts
 
 _OTHER = "x"
 """A token that is not read as a byte."""
@@ -174,3 +177,28 @@ class WholeDecoder(Decoder):
     def iter_bytes(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[bytes]:
         """Yield the bytes of a stream."""
         return (text.encode("utf-8") for text in self.iter_text(chunks))
+
+
+class StringsOfIds:
+    """The spellings of ids in a file, made when they are first asked for, without a reference to the tokenizer."""
+
+    def __init__(self, model: Model, specials: Sequence[Special], steps: Sequence[DecodeStep]) -> None:
+        self._of = (model, specials)
+        self._steps = steps
+
+    @cached_property
+    def of_ids(self) -> list[str]:
+        """The spelling of each id."""
+        model, specials = self._of
+        strings = model.strings
+        strings += [""] * (1 + max((special.id for special in specials), default=-1) - len(strings))
+        for special in specials:
+            strings[special.id] = special.text
+        return strings
+
+    @cached_property
+    def texts(self) -> IdTexts:
+        """The string that each id adds to a text by the steps of the decoder."""
+        from tokdfa.tokenizers.spelled import IdTexts
+
+        return IdTexts(self.of_ids, self._steps)

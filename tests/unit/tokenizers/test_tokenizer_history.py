@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import tokdfa
+from tests.support.encoding import key_of
 from tests.support.tokenizer_files import as_bytes, ranks, tiktoken_lines, tokenizer_json
-from tokdfa.kernels.encode.pieces import key_of
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 

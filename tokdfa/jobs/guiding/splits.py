@@ -18,7 +18,7 @@ from tokdfa.kernels.library import Struct
 from tokdfa.kernels.walk import parts as words
 from tokdfa.regex.unicode import SURROGATES
 from tokdfa.regex.utf8 import unique_rows
-from tokdfa.tokenizers.pretokenizers.token_lift import TokenLift, LiftState, TokenParts
+from tokdfa.tokenizers.pretokenizers.token_lift import LiftState, TokenLift, TokenParts
 
 
 class Cuts:

@@ -23,8 +23,8 @@ from tokdfa.regex.trie import TokenTrie
 from tokdfa.tokenizers.boundaries.added import check_overlaps, spelled_specials
 from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.neighbours import Neighbours, neighbours
-from tokdfa.tokenizers.pretokenizers.token_lift import TokenLift
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
+from tokdfa.tokenizers.pretokenizers.token_lift import TokenLift
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 

@@ -41,15 +41,9 @@ def ids_a_byte(characters: Struct) -> int:
 
 
 def characters_of(
-    symbol_of: Mapping[int, int],
-    byte_symbols: Int32Array | None,
-    unknown: int | None,
-    fuses: bool,
-    inner: Int64Array,
-    merges: Struct,
-    ids: Int32Array,
-    puts: Puts | None = None,
-) -> Struct:
+    symbol_of: Mapping[int, int], byte_symbols: Int32Array | None, unknown: int | None, fuses: bool, inner: Int64Array,
+    merges: Struct, ids: Int32Array, puts: Puts | None = None,
+) -> Struct:  # fmt: skip
     """Return the tables of a dictionary over characters, ``tokdfa_characters``.
 
     `symbol_of` has the symbols of code points. Unknown characters become the symbols of their bytes, `byte_symbols` of
@@ -127,25 +121,25 @@ def _by_neighbours(symbols: Int64Array, others: Int64Array, common: Int64Array) 
     is_common = np.zeros(len(first), dtype=np.bool_)
     is_common[of_symbol[np.isin(found, common)]] = True
     order = np.lexsort((sums[first], -count[first], ~is_common))
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    classes = place[of_symbol]
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    classes = rank[of_symbol]
     if len(order) > _MOST_CLASSES:
         kept = _MOST_CLASSES // 2
         least_other = np.full(len(found), np.iinfo(np.int64).max)
         np.minimum.at(least_other, number, others)
-        rest = np.flatnonzero(classes >= kept)
-        rest = rest[np.argsort(least_other[rest], kind="stable")]
-        classes[rest] = kept + np.arange(len(rest)) * kept // len(rest)
+        rare = np.flatnonzero(classes >= kept)
+        rare = rare[np.argsort(least_other[rare], kind="stable")]
+        classes[rare] = kept + np.arange(len(rare)) * kept // len(rare)
     return found, classes + _JOINS + 1
 
 
 def _class_of(symbols: Any, known: Int64Array, classes: Int64Array) -> Int64Array:
     """Return the class of each symbol: `_NOTHING` for symbols without neighbours, `_JOINS` for -1."""
-    place = np.minimum(np.searchsorted(known, symbols), max(len(known) - 1, 0))
     found = np.full(len(symbols), _NOTHING, dtype=np.int64)
     if len(known):
-        found = np.where(known[place] == symbols, classes[place], found)
+        index = np.minimum(np.searchsorted(known, symbols), len(known) - 1)
+        found = np.where(known[index] == symbols, classes[index], found)
     found[np.asarray(symbols) < 0] = _JOINS
     return found
 

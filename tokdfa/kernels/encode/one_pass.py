@@ -69,11 +69,6 @@ def _check_tokens(n_tokens: int, *columns: Int32Array) -> None:
         raise ValueError(f"a rule between tokens that are not among {n_tokens}")
 
 
-def merged(tables: Struct, u: int, v: int) -> int:
-    """Return the number of the product of the rule u≀v of some tables, or NOTHING if there is no such rule."""
-    return int(lib.tokdfa_merged(tables.pointer, u, v))
-
-
 LONGEST_PACKED = 15
 """The length in bytes of the longest word that has a slot of its own; longer ones are in the trie."""
 
@@ -149,17 +144,6 @@ def tables_of(
     for array in struct.fields.values():
         array.setflags(write=False)
     return struct
-
-
-def longest_token(tables: Struct, text: bytes, begin: int, end: int) -> int:
-    """Return the longest token at the beginning of ``text[begin:end]``, or -1."""
-    assert 0 <= begin < end <= len(text)
-    return int(lib.tokdfa_longest_token(tables.pointer, text, len(text), begin, end))
-
-
-def allows(tables: Struct, u: int, v: int) -> bool:
-    """Return whether the live token `v` may follow the live token `u`."""
-    return bool(lib.tokdfa_allows(tables.pointer, u, v))
 
 
 def tokenize(tables: Struct, text: bytes) -> Int32Array | None:

@@ -19,8 +19,6 @@ _WAYS = 4
 SET = ENTRY * _WAYS
 """The number of machine words of a set."""
 
-_IDS_INSIDE = 3
-
 _FIRST_SETS = LARGE_PAGE // (8 * SET)
 """The number of sets that a cache begins with."""
 
@@ -98,31 +96,6 @@ def _lengthen_overflow(cache: Struct, size: int) -> None:
         overflow = untouched(size, np.uint64)
         overflow[:used] = old[:used]
         cache.set("overflow", overflow)
-
-
-def key_of(text: bytes, begin: int, end: int) -> tuple[int, int]:
-    """Return the words of the key of the piece ``text[begin:end]``: its packing, or for long ones a hash."""
-    assert 0 <= begin <= end <= len(text)
-    key = np.zeros(2, dtype=np.uint64)
-    call(lib.tokdfa_key_of_piece, text, len(text), begin, end, out=(key,))
-    low, high = key.tolist()
-    return low, high
-
-
-def look_up(cache: Struct, text: bytes, begin: int, end: int) -> Int32Array | None:
-    """Return the ids of the piece ``text[begin:end]``, None if it is not cached; it is promoted in its set."""
-    assert 0 <= begin < end <= len(text)
-    out: Int32Array = np.zeros(LONGEST_KEPT + 2, dtype=np.int32)
-    n = call(lib.tokdfa_look_up_piece, cache.pointer, text, len(text), begin, end, out=(out,))
-    return None if n < 0 else out[:n]
-
-
-def add_piece(cache: Struct, text: bytes, begin: int, end: int, ids: Int32Array) -> None:
-    """Cache the ids of the piece ``text[begin:end]``."""
-    assert 0 <= begin < end <= len(text)
-    padded: Int32Array = np.zeros(max(len(ids), _IDS_INSIDE), dtype=np.int32)
-    padded[: len(ids)] = ids
-    call(lib.tokdfa_cache_piece, cache.pointer, text, len(text), begin, end, out=(padded, len(ids)))
 
 
 LongTables: TypeAlias = Struct | Callable[[], Struct | None] | None

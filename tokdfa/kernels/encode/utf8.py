@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.base.arrays import Int64Array, Uint8Array, Uint64Array
+from tokdfa.base.arrays import Int64Array, Uint8Array, Uint64Array, offsets_of, running_sum
 from tokdfa.kernels.library import ffi, lib
 
 
@@ -28,12 +28,12 @@ def _found_by() -> Callable[[list[str], int, int, int], int] | None:
     """Return the kernel that asks CPython for the UTF-8 of many strings; None if it cannot ask."""
     if _as_utf8 is None or ctypes.sizeof(ctypes.c_ssize_t) != 8:
         return None
-    number, place = ctypes.c_int64, ctypes.c_void_p
+    number, address = ctypes.c_int64, ctypes.c_void_p
     # Called with the interpreter's lock, which cffi would release.
-    kind = ctypes.PYFUNCTYPE(number, ctypes.py_object, number, place, place, place, place)
+    kind = ctypes.PYFUNCTYPE(number, ctypes.py_object, number, address, address, address, address)
     kernel = kind(int(ffi.cast("intptr_t", ffi.addressof(lib, "tokdfa_find_utf8"))))
-    item, utf8 = (ctypes.cast(function, place).value for function in (ctypes.pythonapi.PyList_GetItem, _as_utf8))
-    return lambda texts, n, places, offsets: kernel(texts, n, item, utf8, places, offsets)
+    item, utf8 = (ctypes.cast(function, address).value for function in (ctypes.pythonapi.PyList_GetItem, _as_utf8))
+    return lambda texts, n, addresses, offsets: kernel(texts, n, item, utf8, addresses, offsets)
 
 
 _find_utf8 = _found_by()
@@ -48,12 +48,8 @@ def kept_utf8(text: str) -> tuple[Any, int] | None:
 
     For ASCII it is the string itself. For other strings CPython makes it once, and keeps it as long as the string; so a
     text that is encoded again, or by another library, need not be converted again. Making and keeping it takes memory,
-    and longer than converting it once, so this is done only when the same string is asked for again.
-
-    Raises
-    ------
-    UnicodeEncodeError
-        If it has half of a surrogate pair.
+    and longer than converting it once, so this is done only when the same string is asked for again. UnicodeEncodeError
+    is raised if it has half of a surrogate pair.
 
     Examples
     --------
@@ -74,25 +70,9 @@ def kept_utf8(text: str) -> tuple[Any, int] | None:
 class FoundTexts:
     """Texts with their UTF-8, found once, so that several threads can read parts of them at the same time.
 
-    Parameters
-    ----------
-    texts : list of str
-        Nobody else may change the list.
-
-    Attributes
-    ----------
-    texts : list of str
-    places : uint64 array
-        The address of the UTF-8 of each text, which stays there as long as this lives.
-    offsets : int64 array
-        Where each text begins in the UTF-8 of all, and where the last one ends.
-
-    Raises
-    ------
-    TypeError
-        If one is not a string.
-    UnicodeEncodeError
-        If one has half of a surrogate pair.
+    Nobody else may change the list of `texts`. `addresses` (uint64) has the address of the UTF-8 of each text, which
+    stays there as long as this lives; `offsets` (int64) where each text begins in the UTF-8 of all, and where the last
+    one ends. TypeError is raised if one is not a string, and UnicodeEncodeError if one has half of a surrogate pair.
 
     Examples
     --------
@@ -110,7 +90,7 @@ class FoundTexts:
         if _find_utf8 is None:
             self._encoded = [*map(str.encode, texts)]
             self.addresses[:] = [int(ffi.cast("uintptr_t", ffi.from_buffer(text))) for text in self._encoded]
-            np.cumsum(np.fromiter(map(len, self._encoded), dtype=np.int64, count=n), out=self.offsets[1:])
+            self.offsets = offsets_of(self._encoded)
             return
         # The interpreter raises the error of a string that has none.
         _find_utf8(texts, n, self.addresses.ctypes.data, self.offsets.ctypes.data)
@@ -126,7 +106,7 @@ class FoundTexts:
         twin.__dict__.update(self.__dict__)
         sizes = np.diff(self.offsets)
         sizes[which] = stops - starts
-        twin.offsets = np.append(np.int64(0), np.cumsum(sizes))
+        twin.offsets = running_sum(sizes)
         twin.addresses = self.addresses.copy()
         twin.addresses[which] = np.uint64(data.ctypes.data) + starts.astype(np.uint64)
         twin._kept = (self, data)

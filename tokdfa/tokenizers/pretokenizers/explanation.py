@@ -145,35 +145,24 @@ def explain(
     backtracks for longer than `max_seconds`, LimitExceededError is raised.
     """
     splitting = of.splitting
-    space = splitting.metaspace or " "
-    at = splitting.prefix_space if begins or not splitting.prefix_once else None
-    pieces: list[tuple[str, Span]] = [("", (0, len(text)))] if text else []
-    levels = []
+    parts: list[Part] = []
 
-    def put_spaces() -> None:
-        once = splitting.prefix_once
-        for number, (_, span) in enumerate(pieces):
-            pieces[number] = "" if text[span[0]] == space or (once and span[0]) else space, span
+    def split(piece: str, index: int) -> list[Span]:
+        found = _parts(piece, splitting.steps[index], splitting, max_seconds)
+        parts.extend(part for _, part in found)
+        return [span for span, _ in found]
 
-    for index, step in enumerate(splitting.steps):
-        text = text.replace(" ", space) if index == splitting.metaspace_at else text
-        if index == at:
-            put_spaces()
-        level: list[Part] = []
-        inner_pieces: list[tuple[str, Span]] = []
-        for prefix, (start, end) in pieces:
-            for span, part in _parts(prefix + text[start:end], step, splitting, max_seconds):
-                width = len(prefix)
-                inner = start + max(span[0] - width, 0), start + span[1] - width
-                level.append(replace(part, start=inner[0], end=inner[1]))
-                inner_pieces.append((prefix if span[0] == 0 else "", inner))
-        pieces = inner_pieces
-        levels.append(level)
-    if at == len(splitting.steps):
-        text = text.replace(" ", space)
-        put_spaces()
+    levels: list[list[Part]] = []
+    pieces: list[tuple[str, Span]] = []
+    for pieces in of.iter_levels(text, split, begins=begins):
+        if len(levels) < len(splitting.steps):
+            spans = (span for _, span in pieces)
+            levels.append(
+                [replace(part, start=start, end=end) for part, (start, end) in zip(parts, spans, strict=True)]
+            )
+            parts.clear()
     if splitting.byte_steps:
-        levels += _explain_bytes(splitting, text, pieces, max_seconds)
+        levels += _explain_bytes(splitting, text.replace(" ", splitting.metaspace or " "), pieces, max_seconds)
     return levels
 
 

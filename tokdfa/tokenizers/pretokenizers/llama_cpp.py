@@ -100,20 +100,12 @@ _BAILING = (
 ) + _SPACES
 _EXAONE_WORD = r"[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+"
 
-_SPLITTINGS: dict[str, tuple[Splitting, tuple[str, ...]]] = {
-    "default": (_splitting(r"[\p{P}\$\+<=>\^~\|]+", _GPT2, r"\p{N}+", "[0-9][0-9][0-9]"), ("default",)),
-    "llama3": (
-        _LLAMA3,
-        (
-            *("llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano"),
-            *("dbrx", "smaug-bpe", "chatglm-bpe", "glm4", "glm5"),
-        ),
-    ),
-    "jais2": (
-        _splitting(_like_llama3(r"\p{N}{1,3}", spaces=rf"\s*[\r\n]+|{_POWERS}|\s{{1,2}}(?!\S)|\s{{1}}")),
-        ("jais-2",),
-    ),
-    "deepseek": (
+_LLAMA3_NAMES = "llama3 llama-v3 llama-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano"
+_SPLITTINGS: list[tuple[Splitting, str]] = [
+    (_splitting(r"[\p{P}\$\+<=>\^~\|]+", _GPT2, r"\p{N}+", "[0-9][0-9][0-9]"), "default"),
+    (_LLAMA3, f"{_LLAMA3_NAMES} dbrx smaug-bpe chatglm-bpe glm4 glm5"),
+    (_splitting(_like_llama3(r"\p{N}{1,3}", spaces=rf"\s*[\r\n]+|{_POWERS}|\s{{1,2}}(?!\S)|\s{{1}}")), "jais-2"),
+    (
         _splitting(
             r"[\r\n]",
             rf"\s?[{_CASED_LETTERS}]+",
@@ -122,46 +114,37 @@ _SPLITTINGS: dict[str, tuple[Splitting, tuple[str, ...]]] = {
             _OLD_CJK,
             r"\p{N}+",
         ),
-        ("deepseek-llm",),
+        "deepseek-llm",
     ),
-    "deepseek3": (_DEEPSEEK3, ("deepseek-v3", "hunyuan-dense", "hy_v4", "joyai-llm")),
-    "spark": (_splitting(r"\p{N}{1,3}", _CJK, rf"{_DEEPSEEK_WORDS}|[\r\n]|{_SPACES}", r"\p{N}"), ("spark2_5",)),
-    "youtu": (
+    (_DEEPSEEK3, "deepseek-v3 hunyuan-dense hy_v4 joyai-llm"),
+    (_splitting(r"\p{N}{1,3}", _CJK, rf"{_DEEPSEEK_WORDS}|[\r\n]|{_SPACES}", r"\p{N}"), "spark2_5"),
+    (
         _splitting(
             "[\uac00-\ud7a3\u3131-\u318e]+|[\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-\u303f\ufe30-\ufe4f]+"
             f"|[\u3105-\u312f]+|{_CJK}",
             _LIKE_O200K_WITH_MARKS % r"\p{N}",
         ),
-        ("youtu",),
+        "youtu",
     ),
-    "deepseek-coder": (_splitting(r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", _OLD_CJK, r"\p{N}"), ("deepseek-coder",)),
-    "falcon": (_splitting(r"[\p{P}\$\+<=>\^~\|`]+", _GPT2, "[0-9][0-9][0-9]"), ("falcon",)),
-    "starcoder": (
-        _STARCODER,
-        ("starcoder", "refact", "command-r", "smollm", "codeshell", "exaone", "minerva-7b", "mellum2"),
-    ),
-    "gpt2": (
+    (_splitting(r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", _OLD_CJK, r"\p{N}"), "deepseek-coder"),
+    (_splitting(r"[\p{P}\$\+<=>\^~\|`]+", _GPT2, "[0-9][0-9][0-9]"), "falcon"),
+    (_STARCODER, "starcoder refact command-r smollm codeshell exaone minerva-7b mellum2"),
+    (
         _OF_GPT2,
-        (
-            *("gpt-2", "phi-2", "jina-es", "jina-de", "gigachat", "jina-v2-es", "jina-v2-de", "a.x-4.0", "mellum"),
-            *("modern-bert", "jina-v1-en", "jina-v2-code", "roberta-bpe", "mpt", "olmo", "jais", "trillion"),
-            *("granite-docling", "exaone4"),
-        ),
+        "gpt-2 phi-2 jina-es jina-de gigachat jina-v2-es jina-v2-de a.x-4.0 mellum modern-bert "
+        "jina-v1-en jina-v2-code roberta-bpe mpt olmo jais trillion granite-docling exaone4",
     ),
-    "qwen2": (
-        _QWEN2,
-        (*("qwen2", "deepseek-r1-qwen", "kormo", "f2llmv2", "stablelm2", "megrez", "hunyuan", "solar-open"), "grok-2"),
-    ),
-    "qwen3.5": (
+    (_QWEN2, "qwen2 deepseek-r1-qwen kormo f2llmv2 stablelm2 megrez hunyuan solar-open grok-2"),
+    (
         _splitting(
             _like_llama3(r"\p{N}", word=r"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+", marks=r" ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*")
         ),
-        ("qwen35",),
+        "qwen35",
     ),
-    "bloom": (_splitting(_BLOOM), ("poro-chat", "bloom", "gpt3-finnish")),
-    "viking": (_splitting(_BLOOM, r"\p{N}"), ("viking",)),
-    "tekken": (_splitting(_like_o200k(r"\p{N}", end="")), ("tekken",)),
-    "chameleon": (
+    (_splitting(_BLOOM), "poro-chat bloom gpt3-finnish"),
+    (_splitting(_BLOOM, r"\p{N}"), "viking"),
+    (_splitting(_like_o200k(r"\p{N}", end="")), "tekken"),
+    (
         _splitting(
             "<sentinel:[0-9]+>",
             "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z",
@@ -170,53 +153,43 @@ _SPLITTINGS: dict[str, tuple[Splitting, tuple[str, ...]]] = {
             r"[\p{P}!-/:-@\[-`{-~]",
             _GPT2,
         ),
-        ("chameleon",),
+        "chameleon",
     ),
-    "gpt4o": (_splitting(_like_o200k(r"\p{N}{1,3}")), ("gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2")),
-    "granite": (_splitting(_like_o200k(r"\p{N}{1,3}", letters=r"[\p{L}\p{M}]")), ("granite-embed-multi-97m",)),
-    "aya": (_splitting(_GROUPED_DIGITS, _LIKE_O200K_WITH_MARKS % r"\p{N}{1,3}"), ("tiny_aya", "cohere2moe")),
-    "kimi": (_splitting(_HAN_WORDS), ("kimi-k2",)),
-    "superbpe": (_splitting(r"\p{N}+", r"(?=(\d{3})+(?!\d))"), ("superbpe",)),
-    "bailing": (_splitting(_BAILING), ("bailingmoe", "bailingmoe2", "llada-moe")),
-    "seed-coder": (_splitting(_like_llama3(r"\p{N}{1}", marks=r" ?[^\s\p{L}\p{N}\r\n]+")), ("seed-coder",)),
-    "ufakzeka": (_splitting(rf"{_WORD}|\p{{N}}|{_MARKS}|{_LINES}"), ("ufakzeka",)),
-    "afmoe": (
+    (_splitting(_like_o200k(r"\p{N}{1,3}")), "gpt-4o llama4 kanana2 talkie minimax-m2"),
+    (_splitting(_like_o200k(r"\p{N}{1,3}", letters=r"[\p{L}\p{M}]")), "granite-embed-multi-97m"),
+    (_splitting(_GROUPED_DIGITS, _LIKE_O200K_WITH_MARKS % r"\p{N}{1,3}"), "tiny_aya cohere2moe"),
+    (_splitting(_HAN_WORDS), "kimi-k2"),
+    (_splitting(r"\p{N}+", r"(?=(\d{3})+(?!\d))"), "superbpe"),
+    (_splitting(_BAILING), "bailingmoe bailingmoe2 llada-moe"),
+    (_splitting(_like_llama3(r"\p{N}{1}", marks=r" ?[^\s\p{L}\p{N}\r\n]+")), "seed-coder"),
+    (_splitting(rf"{_WORD}|\p{{N}}|{_MARKS}|{_LINES}"), "ufakzeka"),
+    (
         _splitting(
             _GROUPED_DIGITS,
             "[\u4e00-\u9fff\u3400-\u4dbf\u8c48-\ufaff\u3040-\u309f\u30a0-\u30ff\uff65-\uff9f\u2f00-\u2fdf\u0e40-\u0e7f\u0e80-\u0eff"
             "\u1780-\u17ff\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9ff\uac00-\ud7af\u1100-\u11ff]+",
             rf"{_DEEPSEEK_WORDS}[\r\n]*|{_LINES}",
         ),
-        ("afmoe",),
+        "afmoe",
     ),
-    "laguna": (_splitting(_NEWLINES, _like_llama3(r"\p{N}")), ("laguna",)),
-    "exaone-moe": (
+    (_splitting(_NEWLINES, _like_llama3(r"\p{N}")), "laguna"),
+    (
         _splitting(
             _like_llama3(
                 r"\p{N}", word=_EXAONE_WORD, marks=r" ?[^\s\p{L}\p{N}]+[\r\n/]?", spaces=r"\s*[\r\n]|" + _SPACES
             )
         ),
-        ("exaone-moe",),
+        "exaone-moe",
     ),
-    "minicpm5": (_splitting(r"\p{N}{1,3}", _like_llama3(r"\p{N}+")), ("minicpm5",)),
-}
-_WHOLE_PIECE = frozenset(
-    (
-        *("minicpm5", "llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2"),
-        *("jina-v5-nano", "youtu", "glm4", "glm5", "tekken", "granite-embed-multi-97m"),
-    )
-)
-_ADDS_BEGIN = frozenset(
-    (
-        *("llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano"),
-        *("tekken", "chameleon"),
-    )
-)
-_ADDS_SEPARATOR = frozenset(("jina-v1-en", "jina-v2-code", "roberta-bpe"))
+    (_splitting(r"\p{N}{1,3}", _like_llama3(r"\p{N}+")), "minicpm5"),
+]
+_WHOLE_PIECE = f"{_LLAMA3_NAMES} minicpm5 youtu glm4 glm5 tekken granite-embed-multi-97m".split()
+_ADDS_BEGIN = f"{_LLAMA3_NAMES} tekken chameleon".split()
+_ADDS_SEPARATOR = ("jina-v1-en", "jina-v2-code", "roberta-bpe")
 
 PRE_TOKENIZERS: dict[str, LlamaCppPreTokenizer] = {
     name: LlamaCppPreTokenizer(splitting, name in _WHOLE_PIECE, name in _ADDS_BEGIN, name in _ADDS_SEPARATOR)
-    for splitting, names in _SPLITTINGS.values()
-    for name in names
+    for splitting, names in _SPLITTINGS
+    for name in names.split()
 }
 """The pre-tokenizers of byte-level models by name."""

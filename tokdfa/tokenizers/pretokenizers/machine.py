@@ -7,7 +7,6 @@ There are two files each: encoding needs the machines, validation the rest.
 from __future__ import annotations
 
 import json
-from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -16,7 +15,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint16Array
-from tokdfa.base.errors import LimitExceededError, PatternError, TokdfaError
 from tokdfa.regex.budget import DEFAULT_MAX_SECONDS, Budget
 from tokdfa.tokenizers.pretokenizers.steps import NAMED, Splitting
 
@@ -87,36 +85,6 @@ class SplitNFA:
 def splitting_budget(max_seconds: float = DEFAULT_MAX_SECONDS) -> Budget:
     """Return the budget for the automaton of a splitting."""
     return Budget(max_seconds=max_seconds, what="the automaton of the split pattern")
-
-
-def find_split_nfa(splitting: Splitting, budget: Budget | None = None) -> SplitNFA:
-    """Return the NFA of a splitting: read if it is prebuilt, built once otherwise.
-
-    A space may be put only before the first step; whoever runs the automaton feeds it that space. The budget includes
-    the scans of the steps. With one, the NFA is built anew; without, the result is shared, be it that it exceeds the
-    default budget. PatternError is raised if a pattern cannot be read, or needs something automata cannot express.
-    """
-    if budget is None:
-        found = _found(splitting)
-        if isinstance(found, TokdfaError):
-            raise copy(found)
-        return found
-    # Imported here: known splittings do not need it.
-    from tokdfa.tokenizers.pretokenizers.split_nfa import build_split_nfa
-
-    return build_split_nfa(splitting, budget)
-
-
-@lru_cache(maxsize=8)
-def _found(splitting: Splitting) -> SplitNFA | TokdfaError:
-    known = known_split_nfa(splitting)
-    if known is not None:
-        return known
-    try:
-        return find_split_nfa(splitting, splitting_budget())
-    except (PatternError, LimitExceededError) as error:
-        # A copy has neither traceback nor context; their frames would keep the callers' variables alive.
-        return copy(error)
 
 
 DATA = Path(__file__).with_name("data")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tokdfa.base.arrays import Int64Array, running_sum
+from tokdfa.base.arrays import Int64Array, offsets_of, running_sum
 from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.regex.unicode import version
 from tokdfa.regex.unicode.utf8 import CHARACTER_OF, begins_symbol, spell
@@ -215,8 +215,7 @@ class PreTokenizer:
             return None
         spans = self.splitter.spans(data)
         if len(data) > len(text):
-            offset = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(begins_symbol(data), dtype=np.int64)))
-            spans = offset[spans]
+            spans = running_sum(begins_symbol(data).view(np.uint8))[spans]
         pairs: list[Span] = spans.tolist()
         return pairs
 
@@ -285,30 +284,41 @@ class PreTokenizer:
 
         return [compile_backtracking(tree) for tree in self._trees]
 
-    def _split(self, text: str, begins: bool) -> list[tuple[str, Span]]:
+    def iter_levels(
+        self, text: str, split: Callable[[str, int], Iterable[Span]], *, begins: bool
+    ) -> Iterator[list[tuple[str, Span]]]:
+        """Yield the pieces after each step, and once more with the space put that comes last, or without change.
+
+        A piece is a space put before it, or nothing, and its span of `text`. `split` splits a piece by the step of an
+        index.
+        """
+        splitting, space = self.splitting, self._space
         pieces: list[tuple[str, Span]] = [("", (0, len(text)))] if text else []
-        replaces_at = self.splitting.metaspace_at
-        at = self.splitting.prefix_space if begins or not self.splitting.prefix_once else None
-        for index, (step, program) in enumerate(zip(self.splitting.steps, self._programs, strict=False)):
-            text = text.replace(" ", self._space) if index == replaces_at else text
+        at = splitting.prefix_space if begins or not splitting.prefix_once else None
+        for index in range(len(splitting.steps)):
+            text = text.replace(" ", space) if index == splitting.metaspace_at else text
             pieces = self._put_spaces(pieces, text) if index == at else pieces
             pieces = [
                 inner
                 for prefix, (start, end) in pieces
-                for inner in _shift(self._split_piece(prefix + text[start:end], step, program), prefix, start)
+                for inner in _shift(split(prefix + text[start:end], index), prefix, start)
             ]
-        if at == len(self.splitting.steps):
-            pieces = self._put_spaces(pieces, text.replace(" ", self._space))
-        return pieces
+            yield pieces
+        yield self._put_spaces(pieces, text.replace(" ", space)) if at == len(splitting.steps) else pieces
 
     def _put_spaces(self, pieces: Iterable[tuple[str, Span]], text: str) -> list[tuple[str, Span]]:
         space, once = self._space, self.splitting.prefix_once
         return [("" if text[span[0]] == space or (once and span[0]) else space, span) for _, span in pieces]
 
-    def _split_piece(self, piece: str, step: Split, program: Any) -> list[Span]:
+    def _split(self, text: str, begins: bool) -> list[tuple[str, Span]]:
+        *_, pieces = self.iter_levels(text, self._split_piece, begins=begins)
+        return pieces
+
+    def _split_piece(self, piece: str, index: int) -> list[Span]:
+        program = self._programs[index]
         if self.splitting.library == "tiktoken":
             return [match.span() for match in program.finditer(piece)]
-        return split_piece(piece, step, program)
+        return split_piece(piece, self.splitting.steps[index], program)
 
     def __str__(self) -> str:
         return self.name or " · ".join(step.pattern for step in self.splitting.all_steps)
@@ -327,7 +337,7 @@ def _check_tiktoken(splitting: Splitting) -> None:
 def _joined(pieces: list[str]) -> tuple[bytes, Int64Array]:
     """Return pieces as UTF-8, one after the other, and their offsets in it."""
     data = [piece.encode("utf-8") for piece in pieces]
-    ends = np.cumsum([0, *map(len, data)], dtype=np.int64)
+    ends = offsets_of(data)
     return b"".join(data), np.stack((ends[:-1], ends[1:]), axis=1)
 
 

@@ -17,6 +17,7 @@ from tokdfa.regex.unicode.normalization import Normalizer
 from tokdfa.tokenizers.encoding.added_tokens import AddedTokens
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import Rewriting
+from tokdfa.tokenizers.models.byte_pair_texts import encode_segment
 from tokdfa.tokenizers.normalizers.steps import Replace, UnicodeForm
 from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -208,7 +209,7 @@ def test_stretches_that_are_rewritten_are_encoded_together(
             text = some_text(source, characters, specials, length)
             stretches = added_stretches(specials, text, (lambda part: part) if normalizer is None else normalizer)
             parts = [
-                [part.id] if isinstance(part, Special) else tokenizer.encode_segment(part, begins=begins).tolist()
+                [part.id] if isinstance(part, Special) else encode_segment(tokenizer, part, begins=begins).tolist()
                 for part, begins in stretches
                 if part
             ]

@@ -9,8 +9,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.encoding import merged
 from tokdfa.kernels.encode.events import BEGINS, EVENT_BITS
-from tokdfa.kernels.encode.one_pass import BUCKET, NO_NUMBER, NOTHING, index_rules, index_words, merged, tables_of
+from tokdfa.kernels.encode.one_pass import BUCKET, NO_NUMBER, NOTHING, index_rules, index_words, tables_of
 from tokdfa.kernels.encode.pieces import DONE, FOREIGN, SLACK, TOO_LONG, PieceRun
 from tokdfa.kernels.library import Struct
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.dictionaries import proper_dictionaries
+from tests.support.encoding import allows, longest_token
 from tokdfa import Dictionary, tokenize_leftmost
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.transducers.one_pass import OnePass, joined
@@ -39,7 +40,7 @@ def test_longest_word_at_a_place(words: list[bytes], live: list[bool], text: str
         for end in range(begin + 1, len(text) + 1):
             fitting = [word for word in found if text[begin:end].encode().startswith(word)]
             expected = words.index(max(fitting, key=len)) if fitting else -1
-            assert kernels.longest_token(tables, text.encode(), begin, end) == expected
+            assert longest_token(tables, text.encode(), begin, end) == expected
     records = tables.fields["records"]
     assert records[:, kernels.LENGTH].tolist() == [*map(len, words)]
     for word in found:
@@ -54,7 +55,7 @@ def test_pair_test_is_that_of_the_token_dfa(dictionary: Dictionary) -> None:
     live = np.flatnonzero(dictionary.folding.birth >= 0).tolist()
     for u in live:
         for v in live:
-            assert kernels.allows(tables, u, v) == automaton.allows(u, v)
+            assert allows(tables, u, v) == automaton.allows(u, v)
 
 
 def test_nothing_is_kept_of_the_words_before() -> None:
@@ -90,7 +91,7 @@ def test_pair_test_on_a_larger_dictionary() -> None:
     pairs = [(draw.choice(live), draw.choice(live)) for _ in range(20_000)]
     answers = [automaton.allows(u, v) for u, v in pairs]
     assert {True, False} == set(answers)
-    assert [kernels.allows(tables, u, v) for u, v in pairs] == answers
+    assert [allows(tables, u, v) for u, v in pairs] == answers
 
 
 def test_many_words_of_one_beginning() -> None:
@@ -103,7 +104,7 @@ def test_many_words_of_one_beginning() -> None:
         text = bytes(draw.choices(b"ab", k=40))
         end = draw.randint(1, 40)
         longest = next((n for n in range(end, 0, -1) if known.get(text[:n])), 0)
-        assert kernels.longest_token(tables, text, 0, end) == (words.index(text[:longest]) if longest else -1)
+        assert longest_token(tables, text, 0, end) == (words.index(text[:longest]) if longest else -1)
 
 
 def test_long_words_share_their_first_bytes() -> None:
@@ -116,7 +117,7 @@ def test_long_words_share_their_first_bytes() -> None:
                     text = word + b"z"
                     known = [k for k in range(4) if live[k] and text.startswith(words[k])]
                     longest = max(known, key=lambda k: len(words[k]), default=-1)
-                    assert kernels.longest_token(tables, text, 0, len(text)) == longest, (words, live)
+                    assert longest_token(tables, text, 0, len(text)) == longest, (words, live)
 
 
 def test_more_words_than_numbers_are_refused() -> None:

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokdfa.kernels.encode import pieces as kernels
+from tests.support import encoding
+from tests.support.encoding import add_piece, key_of
 from tokdfa.kernels.encode.one_pass import LONGEST_PACKED
-from tokdfa.kernels.encode.pieces import ENTRY, LONGEST_KEPT, MANY_MISSED, add_piece, grow, key_of, new_cache
+from tokdfa.kernels.encode.pieces import ENTRY, LONGEST_KEPT, MANY_MISSED, grow, new_cache
 from tokdfa.kernels.library import Struct
 
 
 def look_up(memory: Struct, text: bytes, begin: int, end: int) -> list[int] | None:
-    ids = kernels.look_up(memory, text, begin, end)
+    ids = encoding.look_up(memory, text, begin, end)
     return None if ids is None else ids.tolist()
 
 
