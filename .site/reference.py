@@ -14,12 +14,27 @@ from typing import get_origin
 import click
 
 import tokdfa
-from tokdfa.cli.group import group
+from tokdfa.cli.group import GROUPS, group
 
 # Not for users of the library: the commands have a page of their own, and the kernels are called by others.
 PRIVATE = ("tokdfa.cli", "tokdfa.kernels")
 # Public name -> the module that describes it; a package may have it from there.
 HOMES: dict[str, str] = {name: getattr(tokdfa, name).__module__ for name in tokdfa.__all__ if name != "__version__"}
+# A task of the reference, and the packages of the names that serve it; the first that fits counts.
+TASKS: dict[str, tuple[str, ...]] = {
+    "Load a tokenizer, encode, decode": ("tokdfa.tokenizers",),
+    "Validate ids": ("tokdfa.jobs.validation", "tokdfa.base.verdict"),
+    "Check rollouts": ("tokdfa.jobs.rollouts",),
+    "Check corpora": ("tokdfa.jobs.shards", "tokdfa.stores", "tokdfa.jobs.identification"),
+    "Compare tokenizers": ("tokdfa.jobs.comparison", "tokdfa.jobs.certificates"),
+    "Join texts, check chat templates": ("tokdfa.jobs.splices", "tokdfa.jobs.templates"),
+    "Search and replace in ids": ("tokdfa.jobs.searching", "tokdfa.jobs.replacing"),
+    "Constrain decoding": ("tokdfa.jobs.guiding",),
+    "Train a dictionary": ("tokdfa.training",),
+    "Build automata and transducers": ("tokdfa.automata",),
+    "Draw and report": ("tokdfa.draw",),
+    "Handle errors": ("tokdfa.base",),
+}
 
 
 def public_modules() -> list[str]:
@@ -77,29 +92,32 @@ def _package_pages(modules: list[str]) -> dict[str, str]:
 
 
 def _names_page(pages: list[str]) -> str:
-    homes = defaultdict(list)
+    tasks = defaultdict(list)
     for name, home in HOMES.items():
-        homes[home.split(".")[1]].append((name, home))
+        tasks[next(task for task, packages in TASKS.items() if home.startswith(packages))].append((name, home))
     page = _title("Reference", "=")
     page += "Every public name is an attribute of the package, such as ``tokdfa.validate``. Each links to its full\n"
-    page += "description. What is in a module and not in this table is public, too: import it from its module.\n\n"
-    for package in sorted(homes):
-        page += _title(package.capitalize(), "-")
-        page += _table([(f":py:obj:`{n} <{h}.{n}>`", _summary(getattr(tokdfa, n))) for n, h in sorted(homes[package])])
+    page += "description. Names of a module that are not in this table are public, too: import them from the module.\n\n"
+    for task in TASKS:
+        page += _title(task, "-")
+        page += _table([(f":py:obj:`{n} <{h}.{n}>`", _summary(getattr(tokdfa, n))) for n, h in sorted(tasks[task])])
     page += _title("Packages", "-") + ".. toctree::\n   :maxdepth: 1\n\n"
     return page + "".join(f"   {name}\n" for name in pages)
 
 
 def _commands_page() -> str:
     page = _title("Commands", "=")
-    page += "What ``tokdfa COMMAND --help`` prints. The exit status is 0 for yes, 1 for no and 2 for trouble.\n\n"
-    context = click.Context(group, info_name="tokdfa", terminal_width=100)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        text = command.get_help(click.Context(command, info_name=name, parent=context))
-        page += _title(f"tokdfa {name}", "-") + ".. code-block:: text\n\n"
-        page += "".join(f"   {line}\n" if line else "\n" for line in text.splitlines()) + "\n"
+    page += "The output of ``tokdfa COMMAND --help``. The exit status is 0 for yes, 1 for no and 2 for trouble.\n\n"
+    # As many columns as a block of the page shows without wrapping.
+    context = click.Context(group, info_name="tokdfa", terminal_width=80)
+    for heading, commands in GROUPS.items():
+        page += _title(heading, "-")
+        for name in commands:
+            command = group.get_command(context, name)
+            assert command is not None
+            text = command.get_help(click.Context(command, info_name=name, parent=context))
+            page += _title(f"tokdfa {name}", "~") + ".. code-block:: text\n\n"
+            page += "".join(f"   {line}\n" if line else "\n" for line in text.splitlines()) + "\n"
     return page
 
 

@@ -23,3 +23,13 @@ for (const icon of document.querySelectorAll(".nav-overlay-icon > .icon, .toc-ov
   drawer.addEventListener("change", say);
   say();
 }
+
+// In the search, up to three letters are found where a word of a name begins: "ci" is not a part of "special".
+if (typeof Search !== "undefined") {
+  const findObjects = Search.performObjectSearch;
+  Search.performObjectSearch = (term, terms) => {
+    const found = findObjects(term, terms);
+    if (term.length > 3) return found;
+    return found.filter(([, name]) => name.toLowerCase().split(/[._ ]/).some((word) => word.startsWith(term)));
+  };
+}
