@@ -42,7 +42,7 @@ class Joint:
 
     A state is a hypothesis of each splitting and, within a symbol, the bytes that may follow for the symbol to be of
     the class assumed when its first byte was read. No piece of the first splitting may begin within a token; it is
-    recorded whether one of the second does.
+    recorded whether one of the second does. A splitting that drops text is refused.
 
     Attributes
     ----------
@@ -55,13 +55,6 @@ class Joint:
         id of its possible continuations.
     effects : list of Effect
         The effects met so far, by their numbers.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If a splitting drops text.
-    LimitExceededError
-        If the automaton is too large.
     """
 
     def __init__(self, first: SplitNFA, second: SplitNFA) -> None:
@@ -128,12 +121,12 @@ class Joint:
         """
         effects: Int64Array = np.full(len(words), -1, dtype=np.int64)
         heads: dict[int, bytes] = {}
-        for place in self._note_effects(words, effects, most):
-            cut = cut_apart(words[place])
+        for index in self._note_effects(words, effects, most):
+            cut = cut_apart(words[index])
             if cut is not None:
-                effects[place] = self.effect_of(cut.text, cut.tail, inside=bool(cut.head))
+                effects[index] = self.effect_of(cut.text, cut.tail, inside=bool(cut.head))
                 if cut.head:
-                    heads[place] = cut.head
+                    heads[index] = cut.head
         return effects, heads
 
     def _note_effects(self, words: Sequence[bytes], effects: Int64Array, most: int) -> Iterable[int]:

@@ -65,22 +65,11 @@ class _Symbol(NamedTuple):
 
 
 class Seam:
-    """The automaton of two texts, apart and as a whole. State 0 is the initial one.
+    """The automaton of two texts, apart and as a whole, of two languages. State 0 is the initial one.
 
-    Parameters
-    ----------
-    hypotheses : SplitNFA
-        The splitting of text between special tokens.
-    before, after : Language
-        The languages of the two texts.
-    specials : sequence of str
-        The special tokens that are found in texts.
-    rewrites : Rewrites
-        The rewriting of spaces. All characters that become a space are in the class of spaces.
-    starts : bool
-        Whether the text after the seam is encoded as the start of a text.
-    refused, told_apart : bool array of shape (0x110000,), optional
-        The code points that only special tokens have, and the code points in classes of their own.
+    All characters that become a space are in the class of spaces. `starts` is whether the text after the seam is
+    encoded as the start of a text. Of shape (0x110000,), `refused` has the code points that only special tokens have,
+    and `told_apart` the code points in classes of their own.
 
     Attributes
     ----------

@@ -145,7 +145,7 @@ def test_the_commands_write_certificates(tmp_path: Path, capsys: pytest.CaptureF
     assert run("splice", a, "--before", "a", "--after", "b", "--certificate", out, "--force") == 1
     assert "bytes" in capsys.readouterr().out
     assert json.loads(out.read_text("ascii"))["claim"] == "does not splice"
-    assert run("splice", a, "--before", "a", "--within-after", "b.*", "--certificate", out) == 2
+    assert run("splice", a, "--before", "a", "--within-after", "b.*", "--certificate", out, "--force") == 2
     assert "there is no certificate for a question with --within-after" in capsys.readouterr().err
     assert run("compare", a, b, "--certificate", tmp_path / "none" / "x") == 2
 
