@@ -190,11 +190,8 @@ class TableStore(Store):
         assert numbers is not None
         mask = None if self._mask is None else self._flags(batch.column(self._mask), np.append(starts, len(ids)), row)
         # Batches of Arrow files may be large: the ids of a chunk should stay in the cache.
-        for first in range(0, max(len(ids), 1), size):
-            stop = first + size if first + size < len(ids) else len(ids) + 1
-            low, high = np.searchsorted(starts, [first, stop])
-            part = None if mask is None else mask[first:stop]
-            yield Chunk(ids[first:stop], starts[low:high] - first, numbers[low:high], part)
+        whole = Chunk(ids, starts, numbers, mask)
+        yield from (whole.part(first, min(first + size, len(ids))) for first in range(0, max(len(ids), 1), size))
 
     def _flags(self, column: Any, offsets: Int64Array, row: int) -> BoolArray:
         types = _pyarrow().types

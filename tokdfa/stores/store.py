@@ -31,6 +31,14 @@ class Chunk(NamedTuple):
     numbers: Int64Array | None = None  # Of each of these documents its number in the file: a row, a line, a sample
     mask: BoolArray | None = None  # For each id whether it counts in training; None if the store has no such mask
 
+    def part(self, begin: int, end: int) -> Chunk:
+        """Return the ids from `begin` to before `end`; documents that begin at the end of all are in the last part."""
+        starts, numbers, mask = self.starts, self.numbers, self.mask
+        if starts is not None and numbers is not None:
+            low, high = np.searchsorted(starts, [begin, end + (end == len(self.ids))])
+            starts, numbers = starts[low:high] - begin, numbers[low:high]
+        return Chunk(self.ids[begin:end], starts, numbers, None if mask is None else mask[begin:end])
+
 
 Document = tuple[int, IntegerArray, BoolArray | None]
 """The number of a document in its file, its ids, with no mix of uint64 and signed ones, and their mask."""

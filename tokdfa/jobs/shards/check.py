@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import TokdfaError
 from tokdfa.base.suggestions import wrong_argument
-from tokdfa.jobs.shards.part import Options, Part
+from tokdfa.jobs.shards.part import Options, Part, Reading
 from tokdfa.jobs.shards.report import Broken, Report, WrongDocument
 from tokdfa.jobs.validation.engine import engine_of
 from tokdfa.stores.opening import open_store
-from tokdfa.stores.store import Problem, Store
+from tokdfa.stores.store import Chunk, Problem, Store
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["Options", "bounds_of", "check_shard", "check_store"]
@@ -27,6 +29,9 @@ AFTER = 64
 
 _BEFORE = 1 << 12
 _CLOSE = 16
+
+_MOST = 1 << 24
+"""The most ids of a part that are kept in memory."""
 
 
 def check_shard(
@@ -112,66 +117,95 @@ def check_store(
     if store.members:
         own = [problem for problem in store.problems if not any(problem in each.problems for each in store.members)]
         lost = Report(shards=len(own), broken=tuple(_broken(store.path, problem) for problem in own))
-        parts = (check_store(tokenizer, member, options, threads, advance, least=least) for member in store.members)
-        return sum(parts, lost)
+        reports = (check_store(tokenizer, member, options, threads, advance, least=least) for member in store.members)
+        return sum(reports, lost)
     if store.problems:
         return Report(shards=1, broken=(_broken(store.path, store.problems[0]),))
-    wanted = min(4 * threads, (store.n_ids or 0) // least) if threads > 1 else 1
-    if store.n_ids is None and threads > 1:
-        wanted = min(4 * threads, store.n_steps)
-    if options.documents is not None and options.documents != "none":
-        wanted = 1
-    try:
-        if wanted > 1:
-            return _in_parts(tokenizer, store, options, threads, advance, wanted)
-    except (TokdfaError, OSError):
+    parts = _parts(tokenizer, store, options, 4 * threads, least) if threads > 1 else None
+    if parts is not None:
         # The ids read before the damage are known only if the store is read in order.
-        pass
+        with suppress(TokdfaError, OSError):
+            return _by_threads(tokenizer, store, options, threads, advance, parts)
     part = Part(tokenizer, options, has_documents=store.has_documents)
     try:
-        part.read(store, store.iter_chunks(), advance)
+        part.read(store, Reading(store.iter_chunks()), advance)
     except (TokdfaError, OSError) as error:
         return replace(part.report(store), broken=(_broken(store.path, Problem.of(error, store.path)),))
     return part.report(store)
 
 
-def _in_parts(
+def _parts(
+    tokenizer: AnyTokenizer, store: Store, options: Options, wanted: int, least: int
+) -> Iterator[Reading] | None:
+    """Yield parts of a store that are judged separately, about `wanted` or of `least` ids; None if it has only one."""
+    has_documents = store.has_documents and options.documents is None
+    if isinstance(options.documents, int):
+        return _between_documents(store, options.documents, least)
+    if has_documents and store.n_ids != store.n_steps:
+        # Steps may be few, and large.
+        return _between_documents(store, None, least)
+    if store.n_ids != store.n_steps or store.has_documents != has_documents:
+        return None
+    return _between_bounds(tokenizer, store, min(wanted, store.n_ids // least))
+
+
+def _between_documents(store: Store, separator: int | None, least: int) -> Iterator[Reading]:
+    """Yield the chunks of a store in parts that begin with documents."""
+    chunks = store.iter_chunks()
+    waiting: list[Chunk] = []
+    begin = n = 0
+    for chunk in chunks:
+        starts = chunk.starts if separator is None else np.flatnonzero(chunk.ids == separator)[:1] + 1
+        cut = int(starts[0]) if starts is not None and len(starts) else len(chunk.ids)
+        if n + cut >= least and cut < len(chunk.ids):
+            yield Reading([*waiting, chunk.part(0, cut)] if cut else waiting, begin)
+            begin, n, waiting = begin + n + cut, 0, []
+            chunk = chunk.part(cut, len(chunk.ids))
+        waiting.append(chunk)
+        n += len(chunk.ids)
+        if n > _MOST:
+            # A document that is not kept in memory as a whole.
+            yield Reading(chain(waiting, chunks), begin)
+            return
+    yield Reading(waiting, begin)
+
+
+def _between_bounds(tokenizer: AnyTokenizer, store: Store, wanted: int) -> Iterator[Reading]:
+    """Yield parts of a store whose steps are ids."""
+    for begin, end in pairwise(bounds_of(tokenizer, store, max(wanted, 1))):
+        is_last = store.has_documents or end == store.n_steps
+        last = end if is_last else min(end + AFTER, store.n_steps)
+        yield Reading(store.iter_chunks(begin, last), begin, None if is_last else end - begin)
+
+
+def _by_threads(
     tokenizer: AnyTokenizer,
     store: Store,
     options: Options,
     threads: int,
     advance: Callable[[int], object] | None,
-    wanted: int,
+    parts: Iterator[Reading],
 ) -> Report:
-    """Return the report on a store; several threads judge its parts."""
-    has_documents = store.has_documents and options.documents != "none"
-    bounds = bounds_of(tokenizer, store, wanted) if has_documents or not store.has_documents else [0, store.n_steps]
+    """Return the report on the parts of a store, which several threads judge."""
+    lock = Lock()
 
-    def of(bound: tuple[int, int]) -> Report:
-        begin, end = bound
-        part = Part(tokenizer, options, has_documents=has_documents, base=begin)
-        is_last = end == store.n_steps
-        last = end if is_last or has_documents else min(end + AFTER, store.n_steps)
-        part.read(store, store.iter_chunks(begin, last), advance, None if is_last or has_documents else end - begin)
-        return part.report(store)
+    def work(_: int) -> Report:
+        judged = Part(tokenizer, options, has_documents=store.has_documents)
+        while True:
+            with lock:
+                part = next(parts, None)
+            if part is None:
+                return judged.report(store)
+            judged.read(store, part, advance)
 
     with ThreadPoolExecutor(threads) as pool:
-        reports = [*pool.map(of, pairwise(bounds))]
-    total = replace(sum(reports, Report()), shards=1)
-    if has_documents:
+        total = replace(sum(pool.map(work, range(threads)), Report()), shards=1)
+    if store.has_documents or isinstance(options.documents, int) or not total.violations:
         return total
     # It is one document, and each part is a piece of it.
-    count = sum(row.violations for report in reports for row in report.worst)
     where = store.place(0, 0, 0)
-    worst = (WrongDocument(count, where.file, where.unit, where.number),) if count else ()
-    return replace(
-        total,
-        documents=1,
-        empty_documents=int(not total.ids),
-        wrong_documents=int(count > 0),
-        unended_documents=reports[-1].unended_documents,
-        worst=worst,
-    )
+    worst = (WrongDocument(total.violations, where.file, where.unit, where.number),)
+    return replace(total, wrong_documents=1, worst=worst)
 
 
 def bounds_of(tokenizer: AnyTokenizer, store: Store, parts: int) -> list[int]:

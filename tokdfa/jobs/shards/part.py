@@ -35,6 +35,17 @@ class Options(NamedTuple):
     end: int | None = None
 
 
+class Reading(NamedTuple):
+    """The chunks of a part that begins with the id `base` of a store.
+
+    If only `stop` ids are in it, the others are only read for the ids before them, and its document continues.
+    """
+
+    chunks: Iterable[Chunk]
+    base: int = 0
+    stop: int | None = None
+
+
 class _Documents(NamedTuple):
     """Where documents begin, ascending, and their numbers in the file."""
 
@@ -53,18 +64,16 @@ class _Documents(NamedTuple):
 
 
 class Part:
-    """The judging of a part of a store, chunk by chunk."""
+    """The judging of parts of a store, each chunk by chunk, with all their findings."""
 
-    def __init__(self, tokenizer: AnyTokenizer, options: Options, *, has_documents: bool, base: int = 0) -> None:
+    def __init__(self, tokenizer: AnyTokenizer, options: Options, *, has_documents: bool) -> None:
         self._tokenizer = tokenizer
+        self._literal = options.literal
         self._separator = options.documents if isinstance(options.documents, int) else None
         self._has_documents = has_documents and options.documents is None
-        self._validator = Validator(tokenizer, documents=(), literal=options.literal)
         self._decoder = tokenizer.decoder
         self._flags = tokenizer.derived(flags_of)
         self._ends = tokenizer.derived(ends_documents, options.end)
-        self._base = base
-        self._stop: int | None = None
         self._ids = 0
         self._documents = self._empty = self._unended = 0
         self._kinds: Counter[str] = Counter()
@@ -75,6 +84,12 @@ class Part:
         self._n_marked = 0
         self._worst: list[WrongDocument] = []
         self._wrong = 0
+        self._begin(0, None)
+
+    def _begin(self, base: int, stop: int | None) -> None:
+        """Begin with the id `base` of the store, and judge `stop` ids, or all."""
+        self._validator = Validator(self._tokenizer, documents=(), literal=self._literal)
+        self._base, self._stop = base, stop
         # The document that has begun last: where, its number, its last id; and the wrong ones that may continue.
         self._is_open = not self._has_documents
         self._begun, self._number, self._last = 0, 0, -1
@@ -82,16 +97,10 @@ class Part:
         self._recent: list[tuple[int, int]] = [(0, 0)]
         self._bad: Counter[tuple[int, int]] = Counter()
 
-    def read(
-        self,
-        store: Store,
-        chunks: Iterable[Chunk],
-        advance: Callable[[int], object] | None = None,
-        stop: int | None = None,
-    ) -> None:
-        """Judge chunks; from id `stop` on they are only read for the ids before it."""
-        self._stop = stop
-        for chunk in chunks:
+    def read(self, store: Store, reading: Reading, advance: Callable[[int], object] | None = None) -> None:
+        """Judge a part of a store."""
+        self._begin(reading.base, reading.stop)
+        for chunk in reading.chunks:
             self._feed(store, chunk)
             if advance is not None:
                 advance(len(chunk.ids))
@@ -232,7 +241,7 @@ class Part:
         """Close the last document."""
         is_empty = self._validator.tokens == self._begun
         # After the last separator there need be nothing.
-        if not (is_empty and self._separator is not None and self._begun):
+        if self._stop is None and not (is_empty and self._separator is not None and self._begun):
             self._documents += 1
             self._empty += is_empty
             self._unended += not is_empty and (self._separator is not None or not self._ends[self._last])

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray
+from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray, Uint16Array, running_sum
 from tokdfa.jobs.validation.judges.accepting import Rest
 from tokdfa.jobs.validation.violation import Violation, out_of_range
+from tokdfa.kernels.walk.ends import offsets_at
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.round_trip import RoundTrip
@@ -109,12 +110,14 @@ class Block(NamedTuple):
         texts = np.column_stack((begins, np.append(begins[1:] - is_after[1:], len(ids))))
         return cls(ids, texts, unknown, numbers, separators, size, *rest, is_last)
 
-    def sizes(self, lengths: Int64Array) -> Int64Array:
-        """Return the number of bytes of each id, given the lengths of the tokenizer's ids."""
-        sizes = lengths[self.ids]
-        sizes[self.unknown] = 0
-        sizes[self.separators] = self.separator_size
-        return sizes
+    def offsets(self, length_of: Uint16Array, indices: Int64Array) -> Int64Array:
+        """Return the offsets at which the ids of ascending indices begin, given the lengths of the tokenizer's ids."""
+        offsets = self.byte + offsets_at(length_of, self.ids, indices)
+        if len(self.unknown) or len(self.separators):
+            outside = np.union1d(self.unknown, self.separators)
+            sizes = np.where(np.isin(outside, self.unknown), 0, self.separator_size)
+            offsets += running_sum(sizes - length_of[self.ids[outside]])[np.searchsorted(outside, indices)]
+        return offsets
 
     def out_of_range(self, at: int, byte: int) -> Violation:
         """Return the violation for an unknown number, at the offset `byte`."""

@@ -256,12 +256,17 @@ class Model(OfTokenizer["Tokenizer"]):
         if self.dead[right]:
             return self.cause(ViolationKind.DEAD_TOKEN, right)
         cause = self.cause(ViolationKind.PAIR, pair=(left, right))
-        tokens = self.tokenizer.id_to_token
-        number = self.tokenizer.dfa.blocking_rule(int(tokens[left]), int(tokens[right]))
-        if number is None:
+        number = self.rule_between(left, right)
+        if number < 0:
             return cause
         rule = self.tokenizer.dictionary[number]
         return replace(cause, rule=number, merge=(rule.left, rule.right))
+
+    def rule_between(self, left: int, right: int) -> int:
+        """Return the rule that keeps id `right` from following id `left`; -1 if none does."""
+        tokens = self.tokenizer.id_to_token
+        number = self.tokenizer.dfa.blocking_rule(int(tokens[left]), int(tokens[right]))
+        return -1 if number is None else number
 
 
 def doubts(sequences: Iterable[tuple[int, ...]]) -> Doubts:

@@ -91,7 +91,7 @@ class Table:
         self.width = 64
         while self.width < len(self._classes):
             self.width *= 2
-        self._length_of_id = model.lengths.astype(np.uint16)
+        self.length_of_id = model.lengths.astype(np.uint16)
         bounds = np.cumsum([0, *(len(known.nodes) for known in self._classes)]).astype(np.int32)
         nodes = np.array([node for known in self._classes for node in known.nodes], dtype=np.int32)
         self._specials = (bounds, nodes, self._backwards.children)
@@ -115,7 +115,7 @@ class Table:
             doubts = self._doubts
             walker = kernels.walker(
                 self._class_of_id,
-                self._length_of_id,
+                self.length_of_id,
                 *rows,
                 self.width,
                 self.initial * self.width,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tokdfa.jobs.validation.violation import Violation
 
 KINDS = (*ViolationKind,)
-_NUMBER = {kind: number for number, kind in enumerate(KINDS)}
+KIND_INDEX = {kind: number for number, kind in enumerate(KINDS)}
 
 
 class Rows(NamedTuple):
@@ -114,7 +114,7 @@ class Outline(NamedTuple):
         return cls(
             np.array([each.start for each in violations], dtype=np.int64),
             np.array([each.index for each in violations], dtype=np.int64),
-            np.array([_NUMBER[each.kind] for each in violations], dtype=np.uint8),
+            np.array([KIND_INDEX[each.kind] for each in violations], dtype=np.uint8),
             np.array(rules, dtype=np.int64),
         )
 
@@ -122,12 +122,17 @@ class Outline(NamedTuple):
 class Spans(Sequence["Violation"]):
     """Violations that are found at once; `make` makes the one with a given index when it is read first.
 
-    Ids that are not UTF-8 are violations of that kind. `kind` is the kind of all others, if it is known: of each the
-    first id is wrong. `first` is the index in the stream that the rows count from.
+    Ids that are not UTF-8 are violations of that kind. `kind` is the kind of all others, of each of which the first id
+    is wrong, or a function that returns the outline of rows, if that does not need them made. `first` is the index in
+    the stream that the rows count from.
     """
 
     def __init__(
-        self, rows: Rows, make: Callable[[Rows, int], Violation], first: int, kind: ViolationKind | None = None
+        self,
+        rows: Rows,
+        make: Callable[[Rows, int], Violation],
+        first: int,
+        kind: ViolationKind | Callable[[Rows, int], Outline | None],
     ) -> None:
         self.rows = rows
         self._make = make
@@ -137,18 +142,24 @@ class Spans(Sequence["Violation"]):
 
     def outline(self) -> Outline:
         """Return the properties of the violations that are counted."""
-        rows = self.rows
+        rows, kind = self.rows, self._kind
         start = self._first + rows.first
-        kind = np.where(rows.is_text, _NUMBER[self._kind or ViolationKind.PAIR], _NUMBER[ViolationKind.NOT_UTF8])
-        if self._kind is ViolationKind.NOT_LONGEST_MATCH:
-            # Without ids, none can fail to be the longest.
-            kind[rows.is_text & (rows.spans[:, 0] == rows.spans[:, 1])] = _NUMBER[ViolationKind.ENCODED_OTHERWISE]
-        outline = Outline(start, start.copy(), kind.astype(np.uint8), np.full(len(start), -1, dtype=np.int64))
-        if self._kind is None:
-            made = np.flatnonzero(rows.is_text)
+        kinds = np.full(len(start), KIND_INDEX[ViolationKind.NOT_UTF8], dtype=np.uint8)
+        outline = Outline(start, start.copy(), kinds, np.full(len(start), -1, dtype=np.int64))
+        text = np.flatnonzero(rows.is_text)
+        if isinstance(kind, ViolationKind):
+            kinds[text] = KIND_INDEX[kind]
+            if kind is ViolationKind.NOT_LONGEST_MATCH:
+                # Without ids, none can fail to be the longest.
+                kinds[rows.is_text & (rows.spans[:, 0] == rows.spans[:, 1])] = KIND_INDEX[
+                    ViolationKind.ENCODED_OTHERWISE
+                ]
+        elif len(text):
+            found = kind(rows.chosen(text), self._first)
             sides: tuple[np.ndarray, ...] = outline
-            for side, others in zip(sides, Outline.of([self[number] for number in made.tolist()]), strict=True):
-                side[made] = others
+            found = Outline.of([self[number] for number in text.tolist()]) if found is None else found
+            for side, others in zip(sides, found, strict=True):
+                side[text] = others
         return outline
 
     def __len__(self) -> int:

@@ -171,6 +171,8 @@ int64_t tokdfa_differences(const tokdfa_tokenizations *given, const tokdfa_token
                            int64_t *rows, int64_t room);
 int tokdfa_ends_but_for_spaces(const uint8_t *text, int64_t n, const uint8_t *other, int64_t n_other,
                                const int64_t *other_ends, int64_t n_ends, int64_t *ends);
+void tokdfa_offsets_at(const uint16_t *length_of, const int32_t *ids, const int64_t *indices, int64_t n,
+                       int64_t *offsets);
 
 /* A cache of a function of pairs of numbers, from -1 up to, but without, 2^30 - 2: a power of two of entries, 4 or
    more. Each is a pair, both numbers plus 1, above its value, less than 15; or ones, without a pair. Each 4 neighbours

@@ -1,4 +1,4 @@
-/* Where the ids of a text end in another one, which differs from it by spaces only. */
+/* Where the ids of a text begin, and where they end in another text, which differs from it by spaces only. */
 #include "../common/base.h"
 #include "api.h"
 
@@ -43,5 +43,23 @@ TOKDFA_API int tokdfa_ends_but_for_spaces(const uint8_t *text, int64_t n, const 
         } else {
             return k == n_ends && at == n && other_at == n_other;
         }
+    }
+}
+
+/* Write down the number of bytes of all ids before each of some ascending indices. */
+TOKDFA_API void tokdfa_offsets_at(const uint16_t *length_of, const int32_t *ids, const int64_t *indices, int64_t n,
+                                  int64_t *offsets) {
+    int64_t at = 0, sums[4] = {0};
+    for (int64_t k = 0; k < n; k++) {
+        /* PERF: four sums are a third faster than one: additions need not wait for each other. */
+        for (; at + 4 <= indices[k]; at += 4) {
+            for (int64_t j = 0; j < 4; j++) {
+                sums[j] += length_of[ids[at + j]];
+            }
+        }
+        for (; at < indices[k]; at++) {
+            sums[0] += length_of[ids[at]];
+        }
+        offsets[k] = sums[0] + sums[1] + sums[2] + sums[3];
     }
 }

@@ -1,13 +1,13 @@
-"""Finding where the ids of a text end in another one, which differs from it by spaces only."""
+"""Finding where the ids of a text begin, and where they end in another text, which differs by spaces only."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tokdfa.base.arrays import Int64Array
+from tokdfa.base.arrays import Int32Array, Int64Array, Uint16Array
 from tokdfa.kernels.library import call, lib
 
-__all__ = ["ends_but_for_spaces"]
+__all__ = ["ends_but_for_spaces", "offsets_at"]
 
 
 def ends_but_for_spaces(text: bytes, other: bytes, other_ends: Int64Array) -> Int64Array | None:
@@ -26,3 +26,12 @@ def ends_but_for_spaces(text: bytes, other: bytes, other_ends: Int64Array) -> In
     if found < 0:
         raise ValueError("the ends must ascend")
     return ends if found else None
+
+
+def offsets_at(length_of: Uint16Array, ids: Int32Array, indices: Int64Array) -> Int64Array:
+    """Return the number of bytes of the ids before each of some ascending indices; ids are checked to be in range."""
+    offsets: Int64Array = np.empty(len(indices), dtype=np.int64)
+    if indices[:1].sum() < 0 or indices[-1:].sum() > len(ids) or (indices[1:] < indices[:-1]).any():
+        raise ValueError("the indices must ascend, and be those of ids")
+    call(lib.tokdfa_offsets_at, length_of, ids, indices, len(indices), out=(offsets,))
+    return offsets

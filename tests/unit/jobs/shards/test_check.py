@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -107,6 +108,31 @@ def test_threads_find_the_same(tmp_path: Path, seed: int) -> None:
     for n in (1, 5):
         # Cut nearly everywhere.
         assert in_parts(tokenizer, tmp_path / "x.npy", 16, n) == one
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_threads_that_share_a_reader_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Of rows, whose steps are few, and of a stream with separators."""
+    tokenizer = tokdfa.default_tokenizer()
+    documents = corpus(200 + seed, 60, 0.3)
+    rows = tmp_path / "x.parquet"
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet").write_table(
+        pyarrow.table({"input_ids": pyarrow.array(documents, pyarrow.list_(pyarrow.int32()))}), rows
+    )
+    np.save(tmp_path / "x.npy", np.array([id for ids in documents for id in [*ids, 77]], np.uint32))
+    paths = [(rows, Options()), (rows, Options(documents="none")), (tmp_path / "x.npy", Options(documents=77))]
+    paths.append((written.write_jsonl(tmp_path / "x.jsonl", documents), Options()))
+    for path, options in paths:
+        store = open_store(path)
+        whole = store.iter_chunks
+        one = check_store(tokenizer, store, options)
+        assert one.documents
+        for size in (1, 7, 64):
+            monkeypatch.setattr(store, "iter_chunks", partial(whole, size=size))
+            for threads in (2, 3, 8):
+                for least in (1, SMALL):
+                    assert check_store(tokenizer, store, options, threads, least=least) == one, (path, size)
 
 
 def test_streams_are_not_cut_within_special_tokens(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa.base.arrays import Int64Array
-from tokdfa.kernels.walk.ends import ends_but_for_spaces
+from tokdfa.kernels.walk.ends import ends_but_for_spaces, offsets_at
 
 WORDS = st.lists(st.tuples(st.sampled_from([b"a", b"b", b"abcdefghij", "é".encode()]), *[st.integers(0, 3)] * 2))
 
@@ -44,3 +44,17 @@ def test_ends_elsewhere_are_refused() -> None:
     for ends in ([0, 4], [-1, 2], [2, 1]):
         with pytest.raises(ValueError, match="the ends must"):
             ends_but_for_spaces(b"abc", b"abc", np.array(ends, dtype=np.int64))
+
+
+@given(st.lists(st.integers(0, 3), max_size=40), st.data())
+def test_offsets_are_sums_of_lengths(ids: list[int], data: st.DataObject) -> None:
+    length_of = np.array([1, 0, 7, 65535], dtype=np.uint16)
+    indices = np.array(sorted(data.draw(st.lists(st.integers(0, len(ids)), max_size=9))), dtype=np.int64)
+    found = offsets_at(length_of, np.array(ids, dtype=np.int32), indices)
+    assert found.tolist() == [sum(length_of[ids[:at]].tolist()) for at in indices]
+
+
+def test_offsets_elsewhere_are_refused() -> None:
+    for indices in ([0, 4], [-1, 2], [2, 1]):
+        with pytest.raises(ValueError, match="the indices must"):
+            offsets_at(np.ones(1, np.uint16), np.zeros(3, np.int32), np.array(indices, dtype=np.int64))

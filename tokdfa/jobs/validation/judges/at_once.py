@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.jobs.validation.block import Block
 from tokdfa.jobs.validation.judges.encoded import PartsText, Text, judge_encoded
 from tokdfa.jobs.validation.judges.found import CLOSE, Judged, are_within, merged, not_utf8, spans_of_tokens
 from tokdfa.jobs.validation.judges.parts import differing_pieces, differing_tokens, encode_parts, is_split_at_once
-from tokdfa.jobs.validation.judges.pieces import violation_of
+from tokdfa.jobs.validation.judges.pieces import outlined, violation_of
 from tokdfa.jobs.validation.judges.walk import closely
 from tokdfa.jobs.validation.judges.words import WordText
 from tokdfa.jobs.validation.kind import ViolationKind
@@ -74,22 +74,25 @@ def judge_walked(model: Model, block: Block) -> Judged | None:
     else:
         rows, odd = Rows.none(), np.ones(len(parts), dtype=np.bool_)
     if block.is_last and not (len(rows.first) or odd.any() or len(block.unknown)):
-        # PERF: where each id begins takes as long as the walk.
+        # PERF: the offset at which the ids end takes a quarter of the walk.
         return Judged([], n, block.byte)
     if trip is not None and not block.is_last:
         count = _decided(trip, ids, begins, parts, rows, count)
-    byte_at = block.byte + running_sum(block.sizes(model.lengths))
-    rows = rows._replace(byte=byte_at[rows.first])
-    found = [(at, [block.out_of_range(at, int(byte_at[at]))]) for at in block.unknown.tolist() if at < count]
+    unknown = block.unknown[block.unknown < count]
+    byte_at = block.offsets(table.length_of_id, unknown).tolist()
+    found = [(at, [block.out_of_range(at, byte)]) for at, byte in zip(unknown.tolist(), byte_at, strict=True)]
     covered: list[tuple[int, int]] = []
     done = 0
-    for part in np.flatnonzero(odd).tolist():
+    byte_at = block.offsets(table.length_of_id, parts[odd, 0]).tolist()
+    for part, byte in zip(np.flatnonzero(odd).tolist(), byte_at, strict=True):
         at, until, end = max(int(parts[part, 0]), done), int(parts[part, 1]), int(ends[stream[part]])
         if at >= until:
             continue
         if at >= count:
             break
-        judge = closely(model, block.first + at, int(byte_at[at]), CLOSE)
+        if at == done:
+            (byte,) = block.offsets(table.length_of_id, np.array([at])).tolist()
+        judge = closely(model, block.first + at, byte, CLOSE)
         violations = [*judge.feed(ids[at:end], block.first + until - 1)]
         done = judge.buffer.first - block.first
         is_whole = done < until or judge.drops_text
@@ -108,7 +111,9 @@ def judge_walked(model: Model, block: Block) -> Judged | None:
         alone = [each.start for _, violations in found for each in violations if each.kind is ViolationKind.NOT_UTF8]
         broken = np.append(rows.first[~rows.is_text], np.array(alone, dtype=np.int64) - block.first)
         rows = rows.chosen(~_depends(trip, ids, begins, rows, np.sort(broken)))
-    return Judged(merged(sorted(found, key=itemgetter(0)), rows, spans_of), count, int(byte_at[count]))
+    offsets = block.offsets(table.length_of_id, np.append(rows.first, count))
+    rows = rows._replace(byte=offsets[:-1])
+    return Judged(merged(sorted(found, key=itemgetter(0)), rows, spans_of), count, int(offsets[-1]))
 
 
 def _judged_by_walk(table: Table, ids: Int32Array, begin: int, parts: Int64Array) -> int:
@@ -162,7 +167,7 @@ def _depends(trip: RoundTrip, ids: Int32Array, begins: Int64Array, rows: Rows, b
 
 def _of_pieces(model: Model, first: int, rows: Rows) -> Spans:
     """Return the violations in rows, given where their ids begin in the stream."""
-    return Spans(rows, partial(_in_pieces, model, first), first)
+    return Spans(rows, partial(_in_pieces, model, first), first, partial(outlined, model))
 
 
 def _in_pieces(model: Model, first: int, rows: Rows, number: int) -> Violation:

@@ -12,10 +12,11 @@ from functools import cached_property
 
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.jobs.validation.kind import ViolationKind
 from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.violation import Cause, Violation, common_prefix
+from tokdfa.jobs.validation.violations import KIND_INDEX, Outline, Rows, ranges
 from tokdfa.jobs.validation.window import FoundSpecial, Window
 from tokdfa.tokenizers.pretokenizers.certain import CONTEXT
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
@@ -94,6 +95,78 @@ def violation_of(model: Model, ids: Int32Array, first: int, byte: int, ends: Int
     spans = np.column_stack((bounds[:-1], bounds[1:]))
     (violation,) = _Items(window, spans, np.full(len(ends), _NOT_SPECIAL, dtype=np.int32), len(ids)).violations()
     return violation
+
+
+def outlined(model: Model, rows: Rows, first: int) -> Outline | None:
+    """Return what `violation_of` would say of each row, of a stream that begins at `first`; None if merging decides."""
+    given, bounds = ranges(*rows.spans.T)
+    ids = rows.ids[given]
+    lengths = model.lengths[ids]
+    if not model.by_pairs or not lengths.all():
+        return None
+    byte_at = running_sum(lengths)
+    starts, ends = byte_at[:-1], byte_at[1:]
+    chosen, piece_bounds = ranges(*rows.ends_spans.T)
+    piece_ends = rows.ends[chosen] + np.repeat(starts[bounds[:-1]], np.diff(piece_bounds))
+    piece_starts = np.append(0, piece_ends)[:-1]
+    piece = np.searchsorted(piece_ends, starts, side="right")
+    reaching = np.searchsorted(ends, piece_ends)
+    crossing = reaching[ends[reaching] != piece_ends]
+    begins = starts == piece_starts[piece]
+    is_whole = begins & (ends == piece_ends[piece])
+    bad = (
+        model.special[ids] | (model.pairs.forbidden(ids) & ~begins) | (model.dead[ids] & ~(model.alone[ids] & is_whole))
+    )
+    is_word: BoolArray = np.zeros(len(piece_ends), dtype=np.bool_)
+    if model.whole_words:
+        data = model.tokenizer.decode_bytes(ids)
+        sides = zip(piece_starts.tolist(), piece_ends.tolist(), strict=True)
+        is_word[:] = [data[start:end] in model.whole_words for start, end in sides]
+        bad[np.searchsorted(starts, piece_ends[np.unique(piece[~is_whole & is_word[piece]])]) - 1] = True
+    wrong = _first_of_each(np.flatnonzero(bad), bounds)
+    is_crossed = _first_of_each(crossing, bounds) <= wrong
+    token = np.minimum(wrong, len(ids) - 1)
+    id = ids[token]
+    kinds = np.select(
+        [is_crossed, model.special[id], is_word[piece[token]], model.alone[id], model.dead[id]],
+        [KIND_INDEX[kind] for kind in _CAUSES[:-1]],
+        KIND_INDEX[_CAUSES[-1]],
+    )
+    pairs = np.flatnonzero(kinds == KIND_INDEX[ViolationKind.PAIR])
+    rules: Int64Array = np.full(len(kinds), -1, dtype=np.int64)
+    rules[pairs] = [*map(model.rule_between, ids[token[pairs] - 1].tolist(), id[pairs].tolist())]
+    start = first + rows.first
+    return Outline(start, start + _n_right(rows), kinds.astype(np.uint8), rules)
+
+
+# In the order in which they are looked for.
+_CAUSES = (
+    ViolationKind.BOUNDARY,
+    ViolationKind.ENCODED_OTHERWISE,
+    ViolationKind.PIECE_IS_A_TOKEN,
+    ViolationKind.WHOLE_PIECE_ONLY,
+    ViolationKind.DEAD_TOKEN,
+    ViolationKind.PAIR,
+)
+
+
+def _first_of_each(tokens: Int64Array, bounds: Int64Array) -> Int64Array:
+    """Return the first of some ascending tokens in each row of tokens between two `bounds`; a large number if none."""
+    padded = np.append(tokens, np.iinfo(np.int64).max)
+    first: Int64Array = padded[np.searchsorted(tokens, bounds[:-1])]
+    return np.where(first < bounds[1:], first, padded[-1])
+
+
+def _n_right(rows: Rows) -> Int64Array:
+    """Return the length of the common beginning of the ids of each row and of the canonical ones."""
+    (at, stops), (low, highs) = rows.spans.T.copy(), rows.canonical_spans.T.copy()
+    live = np.arange(len(at))
+    while len(live := live[(at[live] < stops[live]) & (low[live] < highs[live])]):
+        live = live[rows.ids[at[live]] == rows.canonical[low[live]]]
+        at[live] += 1
+        low[live] += 1
+    right: Int64Array = at - rows.spans[:, 0]
+    return right
 
 
 class _Items:
