@@ -16,6 +16,7 @@ from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.integrations.guided import SequenceStates, only_allowed, pattern_of_schema
 from tokdfa.integrations.metrics import as_tokenizer
 from tokdfa.jobs.guiding.api import guide
+from tokdfa.tokenizers.protocol import AnyTokenizer
 
 try:
     from outlines.backends.base import BaseBackend as _Backend
@@ -32,20 +33,11 @@ def _require_outlines() -> None:
 class GuidedProcessor(_Processor):  # type: ignore[misc]
     """A logits processor: only ids that the guide allows are left.
 
-    The ids up to the first call of a generation are the prompt, which the guide does not see.
-
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer
-    language : str
-        A regular expression that the whole text matches.
-    end : int
-        The id that ends a sequence.
-    tensor_library : {"torch", "numpy"}
-        The library of the model's tensors.
+    The ids up to the first call of a generation are the prompt, which the guide does not see. The library of tensors is
+    ``torch`` or ``numpy``.
     """
 
-    def __init__(self, tokenizer: Any, language: str, end: int, tensor_library: str) -> None:
+    def __init__(self, tokenizer: AnyTokenizer, language: str, end: int, tensor_library: str) -> None:
         _require_outlines()
         if tensor_library not in ("torch", "numpy"):
             what = "the tensors of this library are not masked; torch and numpy are"

@@ -32,20 +32,15 @@ _OF_LIVE: WeakKeyDictionary[Any, AnyTokenizer] = WeakKeyDictionary()
 """Tokenizers loaded from live objects, for as long as these exist: hooks are called once a step."""
 
 
-@lru_cache(maxsize=4)
-def _loaded(path: str) -> AnyTokenizer:
-    return load(path)
+_loaded = lru_cache(maxsize=4)(load)
 
 
 def metrics_of(checks: RolloutChecks, prefix: str = "tokdfa/") -> dict[str, float]:
     """Return numbers for a trainer to log.
 
-    Returns
-    -------
-    dict of str to float
-        ``drift``, the share of sampled ids that encoding again would change; ``drift_rollouts``, the share of rollouts
-        with some; ``bugs`` and ``junctions``, numbers of spans; ``out_of_range``, the number of ids that the
-        tokenizer does not have.
+    They are ``drift``, the share of sampled ids that encoding again would change; ``drift_rollouts``, the share of
+    rollouts with some; ``bugs`` and ``junctions``, numbers of spans; ``out_of_range``, the number of ids that the
+    tokenizer does not have.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, chdir, contextmanager, suppress
 from itertools import islice
 from threading import Thread
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 from tokdfa import __version__
 from tokdfa.base.errors import TokdfaError, UnsupportedFeatureError
@@ -138,7 +138,7 @@ class _Tasks:
         self._retries = retries
         self._task = ray.remote(num_cpus=threads, max_retries=retries)(_check)
         # Within a list, a reference is not resolved before the task begins: workers that have built it need no copy.
-        self._given = (tokenizer.fingerprint, [ray.put(tokenizer)], options, threads, os.getcwd(), __version__)
+        self._given: _Given = (tokenizer.fingerprint, [ray.put(tokenizer)], options, threads, os.getcwd(), __version__)
         self._ahead = max(_AHEAD, 4 * int(ray.cluster_resources().get("CPU", 1)))
 
     def run(self, paths: Iterable[str]) -> Iterator[tuple[str, Report]]:
@@ -148,7 +148,7 @@ class _Tasks:
         ending: list[tuple[str, str]] = []
         while True:
             for path in islice(left, self._ahead - len(running)):
-                running[self._task.remote(path, os.path.exists(path), *self._given)] = path
+                running[self._task.remote(path, os.path.exists(path), self._given)] = path
             if not running:
                 break
             done, _ = self._ray.wait([*running], num_returns=1)
@@ -193,17 +193,13 @@ class _Tasks:
             raise _lost(error) from None
 
 
-def _check(
-    path: str,
-    is_there: bool,
-    fingerprint: str,
-    tokenizer: list[Any],
-    options: Options,
-    threads: int,
-    folder: str,
-    version: str,
-) -> Report:
+_Given: TypeAlias = tuple[str, list[Any], Options, int, str, str]
+"""The fingerprint and the reference of a tokenizer, the options and threads, the folder and version of the caller."""
+
+
+def _check(path: str, is_there: bool, given: _Given) -> Report:
     """Check a shard, in a worker."""
+    fingerprint, tokenizer, options, threads, folder, version = given
     if version != __version__:
         what = f"the workers have tokdfa {__version__}, and this process {version}"
         raise TokdfaError(what, hint="install the same version on all nodes")

@@ -58,6 +58,7 @@ class _Zstd(io.RawIOBase):
     _AT_ONCE = 1 << 10
 
     def __init__(self, stream: IO[bytes]) -> None:
+        self._decompressor = _zstandard().ZstdDecompressor()
         self._stream = stream
         self._frame: Any = None
         self._packed = self._ready = b""
@@ -72,7 +73,7 @@ class _Zstd(io.RawIOBase):
                 if self._frame is not None:
                     raise EOFError("the file ends within a frame")
                 return 0
-            frame = self._frame = self._frame or _zstandard().ZstdDecompressor().decompressobj()
+            frame = self._frame = self._frame or self._decompressor.decompressobj()
             self._ready = frame.decompress(self._packed)
             self._packed = frame.unused_data if frame.eof else b""
             self._frame = None if frame.eof else frame
@@ -113,14 +114,11 @@ def unpacked(data: bytes, compression: str, where: str, most: int) -> bytes:
     return content
 
 
-def _zstd(stream: IO[bytes]) -> Any:
-    _zstandard()
-    return io.BufferedReader(_Zstd(stream), _BLOCK)
-
-
 _STREAMS: dict[str, Callable[[IO[bytes]], Any]] = {
-    "bz2": bz2.BZ2File, "gz": lambda stream: gzip.GzipFile(fileobj=stream, mode="rb"), "zstd": _zstd
-}  # fmt: skip
+    "bz2": bz2.BZ2File,
+    "gz": lambda stream: gzip.GzipFile(fileobj=stream, mode="rb"),
+    "zstd": lambda stream: io.BufferedReader(_Zstd(stream), _BLOCK),
+}
 
 
 def _brotli(data: bytes) -> bytes:

@@ -70,7 +70,10 @@ def open_megatron(path: Path) -> RawStore:
     entries = IntegerFile(index, "<i8", _HEAD.size + 12 * n_sequences, n_entries)
     problems = _of_sequences(lengths, offsets, dtype.itemsize, n_bytes, data) + _of_documents(entries, n_sequences)
     if size > expected:
-        _check_modes(IntegerFile(index, "<i1", expected, n_sequences))
+        for first, modes in IntegerFile(index, "<i1", expected, n_sequences).iter_parts():
+            for at in np.flatnonzero(modes)[:1].tolist():
+                where = f"{index}, sequence {first + at}"
+                raise UnsupportedFeatureError("a sequence that is not text", value=f"mode {modes[at]}", where=where)
     boundaries = _boundaries(entries, offsets, dtype.itemsize, n_bytes)
     ids = IntegerFile(data, dtype, 0, n_bytes // dtype.itemsize)
     return RawStore(path, "Megatron", ids, boundaries=boundaries, files=files, problems=problems)
@@ -92,16 +95,6 @@ def _boundaries(entries: IntegerFile, offsets: IntegerFile, size: int, n_bytes: 
         return starts
 
     return Boundaries(count, starts_from)
-
-
-def _check_modes(modes: IntegerFile) -> None:
-    """Refuse sequences that are not text."""
-    for first, part in modes.iter_parts():
-        others = np.flatnonzero(part)
-        if len(others):
-            at = int(others[0])
-            where = f"{modes.path}, sequence {first + at}"
-            raise UnsupportedFeatureError("a sequence that is not text", value=f"mode {part[at]}", where=where)
 
 
 def _of_sequences(lengths: IntegerFile, offsets: IntegerFile, size: int, n_bytes: int, data: Path) -> list[Problem]:
@@ -189,15 +182,10 @@ def open_datatrove(path: Path, dtype: Dtype | None = None) -> RawStore:
         problems += _of_ends(documents, n_ids)
     if loss.is_file() and loss.stat().st_size != n_ids:
         problems.append(Problem(str(loss), f"it has {loss.stat().st_size} bytes for {n_ids} ids"))
-    return RawStore(
-        path,
-        "datatrove",
-        IntegerFile(path, dtype, 0, n_ids),
-        boundaries=None if documents is None else _ends(documents),
-        mask=loss if loss.is_file() else None,
-        files=(path, *(file for file in (index, loss, metadata) if file.is_file())),
-        problems=problems,
-    )
+    files = (path, *(file for file in (index, loss, metadata) if file.is_file()))
+    boundaries, mask = None if documents is None else _ends(documents), loss if loss.is_file() else None
+    ids = IntegerFile(path, dtype, 0, n_ids)
+    return RawStore(path, "datatrove", ids, boundaries=boundaries, mask=mask, files=files, problems=problems)
 
 
 def _ends(ends: IntegerFile) -> Boundaries:

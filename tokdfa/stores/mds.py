@@ -17,7 +17,7 @@ import json
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -34,6 +34,8 @@ _VERSION = 2
 _LARGEST = 1 << 31
 _MOST = 1 << 32
 """Offsets have 32 bits, so no shard is larger."""
+
+_Described: TypeAlias = Mapping[str, Any]
 
 
 class _Column(NamedTuple):
@@ -67,7 +69,7 @@ def open_mds(folder: Path, field: str | None = None, dtype: Dtype | None = None)
     for number, shard in enumerate(read_index(path)["shards"]):
         name = shard_name(folder, shard)
         if is_there(folder / name):
-            members.append(MdsStore(folder / name, field, dtype, description=shard))
+            members.append(MdsStore(folder / name, field, dtype, shard))
         else:
             problems.append(Problem(f"{path}, shard {number}", f"there is no file {name}"))
     return FolderStore(folder, "MDS", members, problems)
@@ -79,7 +81,7 @@ def open_mds_shard(path: Path, field: str | None = None, dtype: Dtype | None = N
     content = read_index(index) if index.is_file() else None
     shards = content["shards"] if isinstance(content, Mapping) and is_mds(content) else []
     named = (shard for shard in shards if path.name in map(_name, _files(shard)))
-    return MdsStore(path, field, dtype, description=next(named, None))
+    return MdsStore(path, field, dtype, next(named, None))
 
 
 def shard_name(folder: Path, shard: object) -> str:
@@ -113,14 +115,7 @@ class MdsStore(DocumentStore):
     and `description` is the entry of the shard in index.json; by default the header of the shard is used.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        field: str | None = None,
-        dtype: Dtype | None = None,
-        *,
-        description: Mapping[str, Any] | None = None,
-    ) -> None:
+    def __init__(self, path: Path, field: str | None, dtype: Dtype | None, description: _Described | None) -> None:
         self._compression = _SUFFIXES.get(path.suffix.lower(), "")
         problems: list[Problem] = []
         size = path.stat().st_size
@@ -200,7 +195,7 @@ class MdsStore(DocumentStore):
         return signed(ids, where)
 
 
-def _columns(description: Mapping[str, Any], path: Path) -> tuple[list[str], list[str], list[int | None]]:
+def _columns(description: _Described, path: Path) -> tuple[list[str], list[str], list[int | None]]:
     """Return the names, the encodings and the sizes of the columns."""
     names, encodings, sizes = (description.get(f"column_{what}") for what in ("names", "encodings", "sizes"))
     if (
@@ -272,7 +267,7 @@ def _header(stream: IO[bytes]) -> tuple[int, int]:
     return n, begin - stream.seek(4 * (n + 2))
 
 
-def _described(stream: IO[bytes], where: str) -> tuple[Mapping[str, Any], int]:
+def _described(stream: IO[bytes], where: str) -> tuple[_Described, int]:
     """Return the description of a shard, and the number of its samples."""
     n, size = _header(stream)
     try:

@@ -96,8 +96,7 @@ def open_store(path: str | Path, *, dtype: str | None = None, field: str | None 
         return _of_raw(raw, None, field)
     if is_mds_shard(path):
         return open_mds_shard(path, field, given)
-    if given is not None:
-        raise _no_dtype(path, given)
+    _check_no_dtype(path, given)
     if head.startswith((b"PAR1", b"ARROW1")) or is_arrow_stream(head):
         return TableStore(path, field)
     if head.startswith(ZIP):
@@ -114,24 +113,18 @@ def _raw(path: Path, suffix: str, head: bytes, dtype: Dtype | None) -> Store | N
             return open_olmo(path, dtype)
         typed = open_npy
     if typed is not None:
-        if dtype is not None:
-            raise _no_dtype(path, dtype)
+        _check_no_dtype(path, dtype)
         return typed(path)
     if suffix == ".ds":
         return open_datatrove(path, dtype)
-    if suffix == ".bin":
-        return _bin(path, dtype)
-    return None
-
-
-def _bin(path: Path, dtype: Dtype | None) -> Store:
-    """Return the store of a .bin file without a header of its own."""
+    if suffix != ".bin":
+        return None
     if dtype is not None:
         return open_bin(path, dtype)
-    index, beside = path.with_suffix(".idx"), path.with_name("index.json")
-    if index.is_file():
+    if path.with_suffix(".idx").is_file():
         return open_megatron(path)
-    if beside.is_file() and folders.is_litdata(content := folders.read_index(beside)):
+    index = path.with_name("index.json")
+    if index.is_file() and folders.is_litdata(content := folders.read_index(index)):
         return folders.open_litdata_chunk(path, content)
     what = "a .bin file does not record the type of its integers"
     raise TokenStreamError(what, where=str(path), hint="give --dtype, such as uint16")
@@ -160,23 +153,22 @@ def _folder(path: Path, dtype: Dtype | None, field: str | None) -> Store:
     if is_mds(index):
         return open_mds(path, field, dtype)
     if (path / folders.STATE).is_file() or (path / folders.SPLITS).is_file():
-        if dtype is not None:
-            raise _no_dtype(path, dtype)
+        _check_no_dtype(path, dtype)
         return folders.open_dataset(path, field)
     raise _refusal(path)
 
 
 def _of_raw(store: Store, dtype: Dtype | None, field: str | None) -> Store:
-    if dtype is not None:
-        raise _no_dtype(store.path, dtype)
+    _check_no_dtype(store.path, dtype)
     if field is not None:
         raise TokenStreamError("a field can be given only for files of records", value=field, where=str(store.path))
     return store
 
 
-def _no_dtype(path: Path, dtype: Dtype) -> TokenStreamError:
-    what = "the file records the type of its ids; a dtype can be given only for raw integers"
-    return TokenStreamError(what, value=dtype.name, where=str(path))
+def _check_no_dtype(path: Path, dtype: Dtype | None) -> None:
+    if dtype is not None:
+        what = "the file records the type of its ids; a dtype can be given only for raw integers"
+        raise TokenStreamError(what, value=dtype.name, where=str(path))
 
 
 def names_another_format(path: Path) -> bool:
@@ -194,8 +186,17 @@ def _refusal(path: Path) -> TokdfaError | OSError:
             hint = f"give - for standard input, such as: echo {words} | tokdfa validate TOK -"
             return TokenStreamError("ids are read from a file or standard input", value=str(path), hint=hint)
         return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    suffixes = [suffix.lower() for suffix in path.suffixes] or [""]
+    last = suffixes[-1]
+    inner = suffixes[-2] if last in _PACKED and len(suffixes) > 1 else last
+    hint = f"use {', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}, another store, or - for standard input"
+    if last in _PACKED and inner in (".txt", ".json", ".bin"):
+        dtype = " --dtype uint16" if inner == ".bin" else ""
+        hint = f"unpack it: {_PACKED[last]} {path} | tokdfa validate TOK -{dtype}"
+    elif last in _TENSORS:
+        hint = "write the ids as one array of integers: numpy.save('ids.npy', array)"
     what = "no ids can be read from a file with this suffix"
-    return TokenStreamError(what, value=path.suffix, where=str(path), hint=_hint(path))
+    return TokenStreamError(what, value=path.suffix, where=str(path), hint=hint)
 
 
 def _refused_folder(path: Path) -> TokenStreamError:
@@ -210,20 +211,10 @@ def _refused_folder(path: Path) -> TokenStreamError:
     return TokenStreamError("this is a folder, and ids are read from one file at a time", where=str(path), hint=hint)
 
 
-def _hint(path: Path) -> str:
-    suffixes = [suffix.lower() for suffix in path.suffixes] or [""]
-    last = suffixes[-1]
-    inner = suffixes[-2] if last in _PACKED and len(suffixes) > 1 else last
-    if last in _PACKED and inner in (".txt", ".json", ".bin"):
-        dtype = " --dtype uint16" if inner == ".bin" else ""
-        return f"unpack it: {_PACKED[last]} {path} | tokdfa validate TOK -{dtype}"
-    if last in _TENSORS:
-        return "write the ids as one array of integers: numpy.save('ids.npy', array)"
-    return f"use {', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}, another store, or - for standard input"
-
-
 _PACKED_ENDINGS = (".gz", ".zst", ".zstd", ".bz2", ".br", ".snappy")
 _KNOWN = (".npy", ".npz", ".bin", ".ds", ".parquet", ".arrow", ".feather", ".jsonl", ".ndjson", ".mds", ".tar")
+# Files that belong to a store, but have no ids.
+_ENDS_OF_DESCRIPTIONS = (".idx", ".index", ".loss", ".metadata", ".csv.gz")
 _DESCRIPTIONS = ("index.json", folders.STATE, folders.SPLITS, "dataset_info.json")
 _MAY_BE_PACKED = (".jsonl", ".ndjson", ".mds", ".tar")
 
@@ -254,7 +245,7 @@ def _under(path: Path) -> Iterator[Path]:
         for each in map(Path, glob(str(path), recursive=True)):
             if each.is_dir():
                 yield from _in_folder(each)
-            elif _is_known(each) or not _is_beside(each):
+            elif _is_known(each) or not (each.name in _DESCRIPTIONS or each.name.endswith(_ENDS_OF_DESCRIPTIONS)):
                 yield each
     else:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
@@ -289,8 +280,3 @@ def _is_known(path: Path) -> bool:
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]] or [""]
     packed = suffixes[-1] in _PACKED_ENDINGS and len(suffixes) > 1 and suffixes[-2] in _MAY_BE_PACKED
     return suffixes[-1] in _KNOWN or packed
-
-
-def _is_beside(path: Path) -> bool:
-    """Return whether a file belongs to a store, but has no ids."""
-    return path.name.endswith((".idx", ".index", ".loss", ".metadata", ".csv.gz")) or path.name in _DESCRIPTIONS

@@ -116,50 +116,23 @@ class Problem:
 class Store(ABC):
     """A file, or a group of files, with ids of a tokenizer.
 
-    Parameters
-    ----------
-    path : Path
-        The path that was asked for.
-    format : str
-        The format, in one or two words.
-    files : tuple of Path
-        The files it consists of, in the order in which they are read.
-    dtype : numpy.dtype, optional
-        The integers in the file; None if they are written as text.
-    n_ids : int, optional
-        The number of ids, if that is known without reading them.
-    n_documents : int, optional
-        The number of documents, if that is known without reading them.
-    has_documents, has_mask : bool
-        Whether the store says where documents begin, and which ids count in training.
-    n_steps : int
-        The number of steps that can be read separately; see :meth:`iter_chunks`.
-    unit : str
-        The unit in which documents are numbered; see :class:`Place`.
-    problems : sequence of Problem
-        The inconsistencies. Nothing should be read from an inconsistent store.
-    members : sequence of Store
-        The stores that this one consists of; none if it is a single one.
-
-    Notes
-    -----
     Files are read and not mapped into memory: a mapped file that shrinks while it is read ends the process. Data are
     not copied again after reading.
     """
 
-    path: Path
-    format: str
+    path: Path  # The path that was asked for
+    format: str  # In one or two words
     _: KW_ONLY
-    files: tuple[Path, ...] = ()
-    dtype: Dtype | None = None
-    n_ids: int | None = None
-    n_documents: int | None = None
-    has_documents: bool = False
-    has_mask: bool = False
-    n_steps: int = 1
-    unit: str = "token"
-    problems: Sequence[Problem] = ()
-    members: Sequence[Store] = ()
+    files: tuple[Path, ...] = ()  # In the order in which they are read
+    dtype: Dtype | None = None  # The integers in the file; None if they are written as text
+    n_ids: int | None = None  # If that is known without reading them
+    n_documents: int | None = None  # If that is known without reading them
+    has_documents: bool = False  # Whether it says where documents begin
+    has_mask: bool = False  # Whether it says which ids count in training
+    n_steps: int = 1  # The number of steps that can be read separately; see :meth:`iter_chunks`
+    unit: str = "token"  # The unit in which documents are numbered; see :class:`Place`
+    problems: Sequence[Problem] = ()  # Nothing should be read from an inconsistent store
+    members: Sequence[Store] = ()  # The stores that this one consists of; none if it is a single one
 
     def __post_init__(self) -> None:
         self.files = self.files or (self.path,)

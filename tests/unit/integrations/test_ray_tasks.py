@@ -68,7 +68,7 @@ def check(path: Path | str, folder: Path, is_there: bool = True) -> tokdfa.Repor
     # A worker that has built it asks for no copy.
     built_once(tokenizer.fingerprint, lambda: tokenizer)
     given = (tokenizer.fingerprint, [None], Options(), 1, str(folder), tokdfa.__version__)
-    return module._check(str(path), is_there, *given)
+    return module._check(str(path), is_there, given)
 
 
 def test_relative_paths(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_relative_paths(tmp_path: Path) -> None:
 
 def test_other_versions(tmp_path: Path) -> None:
     with pytest.raises(tokdfa.TokdfaError, match=r"and this process 0\.0 .install the same version on all nodes"):
-        module._check("x.npy", True, "", [], Options(), 1, str(tmp_path), "0.0")
+        module._check("x.npy", True, ("", [], Options(), 1, str(tmp_path), "0.0"))
 
 
 class FakeErrors:

@@ -196,7 +196,7 @@ def guide(
 
     Notes
     -----
-    The product of the pair test (Observation 2 of *Constructing a BPE Tokenization DFA*), the hypotheses of the
+    The product of the pair test (Observation 2 of *Constructing a BPE Tokenization DFA*), the states of the
     pre-tokenizer, the special tokens that the text spells, and the automaton of L. A state from which no stream
     continues is never reached: a continuation is searched for on demand, and the answer is cached.
 

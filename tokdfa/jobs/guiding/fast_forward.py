@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.arrays import BoolArray, Int64Array
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.base.suggestions import SuggestsNames, wrong_argument
 from tokdfa.jobs.guiding.api import check_texts
@@ -152,7 +152,10 @@ def forced(
     check_texts(prefixes, language)
     jumps = Jumps(prefixes)
     holds = is_same_everywhere(jumps, limits.max_moves)
-    totals, same = count_texts(jumps, int(longest), limits.max_counted)
+    # Up to `longest` bytes, or fewer if too many moves lead there.
+    every = [*_counts(jumps, int(longest), limits.max_counted, only_same=False)]
+    same = [*_counts(jumps, len(every) - 1, limits.max_counted, only_same=True)]
+    totals = dict(enumerate(every[: len(same)]))
     differing = {n: totals[n] - same[n] for n in totals}
     witness = None if holds else find_difference(jumps, limits.max_searched)
     if witness is not None:
@@ -275,16 +278,6 @@ def _ends_of_jump(tables: MoveTables, moves: Moves, rows: Int64Array, ids: tuple
 # How many texts there are
 
 
-def count_texts(jumps: Jumps, longest: int, max_counted: int) -> tuple[dict[int, int], dict[int, int]]:
-    """Return the numbers of texts, and of those in which all jumps are canonical, by their numbers of bytes.
-
-    Up to `longest` bytes, or fewer if more than `max_counted` moves lead there.
-    """
-    every = list(_counts(jumps, longest, max_counted, only_same=False))
-    same = list(_counts(jumps, len(every) - 1, max_counted, only_same=True))
-    return dict(enumerate(every[: len(same)])), dict(enumerate(same))
-
-
 def _counts(jumps: Jumps, longest: int, max_counted: int, *, only_same: bool) -> Iterator[int]:
     """Yield the numbers of the texts of 0, 1, 2, ... bytes; of all, or of those in which all jumps are canonical."""
     prefixes, tables, start = jumps.prefixes, jumps.tables, jumps.prefixes.initial
@@ -375,7 +368,11 @@ def find_difference(jumps: Jumps, max_searched: int) -> ForcedText | None:
             seen.add(key)
             if way.differs and prefixes.is_final(way.state):
                 return _as_text(prefixes, way)
-            tried[number] = _sorted_moves(jumps.tables, distance, way.state)
+            # The moves, sorted by extra bytes over the cheapest, those costs, and a forbidden mask.
+            moves, forbidden, taken = jumps.tables.ways(way.state)
+            costs = moves.size[taken] + distance[moves.text[taken]] - int(distance[way.state.text])
+            order = np.argsort(costs, kind="stable")
+            tried[number] = moves, taken[order], costs[order], forbidden
         moves, order, costs, forbidden = tried[number]
         if at == len(order):
             continue
@@ -387,16 +384,6 @@ def find_difference(jumps: Jumps, max_searched: int) -> ForcedText | None:
         following = _followed(jumps, way, int(moves.ids[chosen]), int(moves.size[chosen]), target)
         heappush(heap, (rank + int(costs[at]), -following.size, next(serial), following, 0))
     return None
-
-
-def _sorted_moves(
-    tables: MoveTables, distance: Int32Array, state: State
-) -> tuple[Moves, Int64Array, Int64Array, BoolArray]:
-    """Return the moves of a state, sorted by extra bytes over the cheapest, those costs, and a forbidden mask."""
-    moves, forbidden, taken = tables.ways(state)
-    costs = moves.size[taken] + distance[moves.text[taken]] - int(distance[state.text])
-    order = np.argsort(costs, kind="stable")
-    return moves, taken[order], costs[order], forbidden
 
 
 def _followed(jumps: Jumps, way: _Way, id: int, size: int, state: State) -> _Way:

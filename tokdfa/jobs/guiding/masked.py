@@ -91,7 +91,7 @@ class Masked(SuggestsNames, ABC, Generic[S]):
         Raises
         ------
         TokenStreamError
-            If an id is not allowed in its place; the error says which.
+            If an id is not allowed where it is; the error says which.
 
         Examples
         --------

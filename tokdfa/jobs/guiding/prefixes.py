@@ -235,15 +235,9 @@ class MoveTables:
 
     def of(self, key: BaseKey) -> Moves:
         """Return the moves of a base."""
-        if key not in self._known:
-            self._known[key] = self._find(key)
-            self._n_kept += len(self._known[key].ids)
-            while self._n_kept > MAX_IDS and len(self._known) > 1:
-                self._n_kept -= len(self._known.popitem(last=False)[1].ids)
-        self._known.move_to_end(key)
-        return self._known[key]
-
-    def _find(self, key: BaseKey) -> Moves:
+        if key in self._known:
+            self._known.move_to_end(key)
+            return self._known[key]
         prefixes, sets = self._prefixes, self._follow_sets
         state = State(key[0], 0, *key[1:])
         base = prefixes.base(state)
@@ -252,7 +246,11 @@ class MoveTables:
         free, cut, spelled_after, text_after = prefixes.targets(state, ids)
         cut[fragile[ids] != 0] = 0
         rows, sizes = sets.row_of[ids], self._sizes[ids].astype(np.int64)
-        return Moves(ids, free, cut, rows, spelled_after, text_after, sizes, sets.position[ids])
+        found = self._known[key] = Moves(ids, free, cut, rows, spelled_after, text_after, sizes, sets.position[ids])
+        self._n_kept += len(ids)
+        while self._n_kept > MAX_IDS and len(self._known) > 1:
+            self._n_kept -= len(self._known.popitem(last=False)[1].ids)
+        return found
 
     def ways(self, state: State) -> tuple[Moves, BoolArray, Int64Array]:
         """Return the moves of the base of a state, which of them its row forbids, and the indices of those it has."""

@@ -70,7 +70,7 @@ MAX_ENTRIES = 1 << 26
 MAX_CLASSES = 1 << 15
 MOST_AT_ONCE = 1 << 8
 
-# The hypotheses found for a core, by the other fields of their guess.
+# The states of the split NFA found for a core, by the other fields of their guess.
 _Found: TypeAlias = dict[tuple[bool, bool, int], int]
 
 _NOWHERE, _ROOT = 0, 1
@@ -79,9 +79,9 @@ _HAS_SYMBOLS, _IS_ALONE, _IS_SPECIAL = 1, 2, 4
 
 
 class _Guess(NamedTuple):
-    """SplitNFA of equal progress."""
+    """States of the split NFA with equal progress."""
 
-    hypotheses: int  # As bits
+    states: int  # As bits
     is_inside: bool  # Whether the symbol that is not complete began within a token, so that no piece can begin with it
     must_begin: bool  # Whether the pair test forbids the boundary at which it began, so that a piece must begin with it
     node: int  # The part of a forbidden piece read so far: a node of their tree
@@ -224,7 +224,7 @@ class Splits:
             return DEAD if parts.head else self._begun(core, known, parts, bool(way))
         if not parts.head or known.alone:
             return DEAD
-        return self._within(core, known, parts) if way == 2 else self._longer(core, known)
+        return self._inside(core, known, parts, way == 2)
 
     def _begun(self, core: int, known: _Class, parts: TokenParts, may_continue: bool) -> int:
         """Return the core after an id that begins with a symbol, if a piece may cross the boundary before it or not."""
@@ -239,7 +239,7 @@ class Splits:
                 # Apart for those pieces that the token continues and those that it begins.
                 ways = [(True, False, longer)] * may_continue + [(False, True, first)] * may_begin
             for may_cross, may_start, node in ways:
-                self._add(found, parts, guess.hypotheses, not may_start, not may_cross, node)
+                self._add(found, parts, guess.states, not may_start, not may_cross, node)
         return self._number(found)
 
     def _completed(self, core: int, symbol: int) -> int:
@@ -247,46 +247,41 @@ class Splits:
         effect = self._lifted.effect_after(None, symbol)
         found: _Found = {}
         for guess in self._cores[core]:
-            hypotheses = self._lifted.apply(guess.hypotheses, effect, not guess.must_begin, not guess.is_inside)
-            if hypotheses:
+            states = self._lifted.apply(guess.states, effect, not guess.must_begin, not guess.is_inside)
+            if states:
                 key = True, False, guess.node
-                found[key] = found.get(key, 0) | hypotheses
+                found[key] = found.get(key, 0) | states
         return self._number(found)
 
-    def _within(self, core: int, known: _Class, parts: TokenParts) -> int:
-        """Return the core after the rest of an id, after the symbol that it completes."""
+    def _inside(self, core: int, known: _Class, parts: TokenParts, completes: bool) -> int:
+        """Return the core after an id that begins within a symbol, which it completes or not."""
         found: _Found = {}
         for guess in self._cores[core]:
-            self._add(found, parts, guess.hypotheses, True, False, self._tree[guess.node].get(known.label, _NOWHERE))
+            node = self._tree[guess.node].get(known.label, _NOWHERE)
+            if completes:
+                self._add(found, parts, guess.states, True, False, node)
+            else:
+                key = guess.is_inside, guess.must_begin, node
+                found[key] = found.get(key, 0) | guess.states
         return self._number(found)
 
-    def _longer(self, core: int, known: _Class) -> int:
-        """Return the core after an id within a symbol that remains incomplete."""
-        found: _Found = {}
-        for guess in self._cores[core]:
-            key = guess.is_inside, guess.must_begin, self._tree[guess.node].get(known.label, _NOWHERE)
-            found[key] = found.get(key, 0) | guess.hypotheses
-        return self._number(found)
-
-    def _add(
-        self, found: _Found, parts: TokenParts, hypotheses: int, is_inside: bool, must_begin: bool, node: int
-    ) -> None:
-        """Add the hypotheses after the whole symbols of a token, and after the symbol that it cuts off."""
+    def _add(self, found: _Found, parts: TokenParts, states: int, is_inside: bool, must_begin: bool, node: int) -> None:
+        """Add the states of the split NFA after the whole symbols of a token, and after the symbol that it cuts off."""
         if parts.effect is not None:
-            hypotheses = self._lifted.apply(hypotheses, parts.effect, not must_begin, not is_inside)
+            states = self._lifted.apply(states, parts.effect, not must_begin, not is_inside)
             is_inside, must_begin = True, False
-        if hypotheses:
+        if states:
             key = (is_inside, must_begin, node) if parts.tail else (False, False, node)
-            found[key] = found.get(key, 0) | hypotheses
+            found[key] = found.get(key, 0) | states
 
     def _number(self, found: _Found) -> int:
         """Return the number of a core."""
-        core = tuple(_Guess(hypotheses, *key) for key, hypotheses in sorted(found.items()))
+        core = tuple(_Guess(states, *key) for key, states in sorted(found.items()))
         number = self._number_of.get(core)
         if number is not None:
             return number
         is_final = any(
-            self._lifted.is_final(LiftState(guess.hypotheses)) and guess.node not in self._ends for guess in core
+            self._lifted.is_final(LiftState(guess.states)) and guess.node not in self._ends for guess in core
         )
         with SHARED:
             number = self._number_of.get(core, len(self._cores))

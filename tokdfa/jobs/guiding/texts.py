@@ -150,23 +150,16 @@ def texts_of(tokens: Tokens, wanted: str | TokenDFA | None, without: ByteMachine
     """
     machine = _wanted(tokens, wanted)
     if without is not None:
-        machine = product(machine, _between_controls(tokens, without))
+        # The streams with all texts, between control tokens, among those that remain.
+        ends = np.where(without.final, without.initial, NOWHERE).astype(np.int32)
+        controls = {*tokens.tokenizer.control_ids.tolist()}
+        targets = (ends if id in controls else without.after(tokens.bytes_of(id)) for id in tokens.special_ids.tolist())
+        machine = product(machine, without.with_specials(targets))
     found = Texts(tokens, machine)
     if found.distance[found.initial] < 0:
-        if without is not None:
-            raise PatternError("every text of the language has what is banned", value=wanted)
-        raise PatternError("no text is in the language", value=wanted)
+        what = "no text is in the language" if without is None else "every text of the language has what is banned"
+        raise PatternError(what, value=wanted)
     return found
-
-
-def _between_controls(tokens: Tokens, machine: ByteMachine) -> ByteMachine:
-    """Return the automaton of the streams with all texts, between control tokens, in the language of an automaton."""
-    is_control = np.isin(tokens.special_ids, tokens.tokenizer.control_ids).tolist()
-    cut = np.where(machine.final, machine.initial, NOWHERE).astype(np.int32)
-    ids = tokens.special_ids.tolist()
-    return machine.with_specials(
-        cut if cuts else machine.after(tokens.bytes_of(id)) for id, cuts in zip(ids, is_control, strict=True)
-    )
 
 
 def _wanted(tokens: Tokens, wanted: str | TokenDFA | None) -> ByteMachine:

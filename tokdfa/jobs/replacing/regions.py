@@ -30,18 +30,14 @@ def regions(
     it is the same for all. `begins` and `final` tell whether a text begins and ends with the ids. Among `near` ids on
     each side of a match, a cut is looked for at first.
 
-    A region has its first id, the one after its last, its first match and the one after its last: an int64 array of
-    shape (n, 4). The end of the last region may be `OPEN`.
-
-    Notes
-    -----
-    A cut depends on the symbols on both sides of it. So a region reaches at least one id beyond its matches on either
-    side, unless it is known that these symbols, or the ones in their place, make a cut as well.
+    A region has its first id, the one after its last, its first match and the one after its last: int64[regions, 4].
+    The end of the last region may be `OPEN`. A cut depends on the symbols on both sides of it. So a region reaches at
+    least one id beyond its matches on either side, unless these symbols, or the new ones, are known to make a cut.
     """
     if not len(matches):
         return matches
     if cuts.tables is not None:
-        return regions_around(cuts.tables, ids, matches, cuts.beside(text), begins=begins, final=final)
+        return regions_around(cuts.tables, ids, matches, cuts.end_classes(text), begins=begins, final=final)
     starts, ends = matches[:, 0], matches[:, 1]
     steps = np.arange(near + 1)
     # Whether there is a cut next to the match depends on its replacement, unless the id there parts the text.
@@ -131,7 +127,7 @@ class Cuts(ABC):
     def between(self, left: Int32Array, right: Int32Array) -> BoolArray:
         """Return whether there is a cut between each id of `left` and its neighbour in `right`, if both stay."""
 
-    def beside(self, text: bytes | None) -> tuple[int, int] | None:
+    def end_classes(self, text: bytes | None) -> tuple[int, int] | None:
         """Return the classes of the first and the last symbol of a text; None if they are not known."""
         return None
 
@@ -192,8 +188,8 @@ class _PlainCuts(OfTokenizer["Tokenizer"], Cuts):
         for each in classes:
             each[self.parts] = n
         self._first, self._last = classes[0], classes[1] * np.int32(n + 1)
-        # The last text given to :meth:`beside`, and its classes.
-        self._text_beside: tuple[bytes, tuple[int, int]] = b"", (n, n)
+        # The last text given to :meth:`end_classes`, and its classes.
+        self._text_end_classes: tuple[bytes, tuple[int, int]] = b"", (n, n)
         self._table = table.reshape(-1)
         self.tables = cut_tables(self._first, self._last, self._table, n + 1, offsets, self.parts)
 
@@ -201,14 +197,14 @@ class _PlainCuts(OfTokenizer["Tokenizer"], Cuts):
         found: BoolArray = self._table[self._last[left] + self._first[right]]
         return found
 
-    def beside(self, text: bytes | None) -> tuple[int, int] | None:
+    def end_classes(self, text: bytes | None) -> tuple[int, int] | None:
         if not text or self._pieces is None:
             return None
-        known = self._text_beside
+        known = self._text_end_classes
         if text != known[0]:
             symbols = text.decode("utf-8")
             first, last = self._pieces.classes_of(codes_of(symbols[0] + symbols[-1])).tolist()
-            known = self._text_beside = text, (first, last)
+            known = self._text_end_classes = text, (first, last)
         return known[1]
 
     def spelled(self, ids: Int32Array, *, begins: bool) -> tuple[bytes, Int64Array]:

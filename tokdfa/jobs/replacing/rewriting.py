@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import regex
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import AlphabetError, PatternError, TokenStreamError, WrongTypeError
 from tokdfa.jobs.replacing.regions import Cuts
 from tokdfa.kernels.replacing.regions import kinds_of
@@ -317,31 +317,17 @@ def _replaced(data: bytes, spans: _Spans, replacements: Sequence[bytes]) -> byte
 
 def _stays(data: bytes, ends: Int64Array) -> BoolArray:
     """Return for each id, given where its bytes end, whether it or an id with another part of a symbol is not UTF-8."""
-    n = len(data)
-    n_bad = np.zeros(n + 1, dtype=np.int64)
-    for low, high in _bad_bytes(data):
-        n_bad[low + 1 : high + 1] = 1
-    is_bad = n_bad[1:] > 0
-    np.cumsum(n_bad, out=n_bad)
+    points = np.frombuffer(data.decode("utf-8", "surrogateescape").encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    is_escaped = (points >= 0xDC80) & (points <= 0xDCFF)
+    sizes = np.where(is_escaped, 1, 1 + (points >= 0x80) + (points >= 0x800) + (points >= 0x10000))
+    is_bad = np.repeat(is_escaped, sizes)
+    n_bad = running_sum(is_bad.view(np.uint8))
     continues = np.append((np.frombuffer(data, dtype=np.uint8) & 0xC0 == 0x80) & ~is_bad, False)
     # Where an id does not begin within a symbol, it does not hang on the ids before.
     group = np.cumsum(~continues[np.append(0, ends[:-1])])
     has_bad = n_bad[ends] > n_bad[np.append(0, ends[:-1])]
     stays: BoolArray = np.isin(group, group[has_bad])
     return stays
-
-
-def _bad_bytes(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the spans of bytes that are not UTF-8."""
-    at = 0
-    while True:
-        try:
-            data[at:].decode("utf-8")
-        except UnicodeDecodeError as error:
-            yield at + error.start, at + error.end
-            at += error.end
-        else:
-            return
 
 
 def _not_encodable(error: AlphabetError, start: int, stop: int) -> AlphabetError:

@@ -180,27 +180,22 @@ def _in_text(cuts: Cuts, ids: Int32Array, is_control: BoolArray, template: Templ
     for stop in [*bounds.tolist(), len(ids)]:
         begin = int(ends[first - 1]) if first else 0
         end = int(ends[stop - 1]) if stop else 0
-        text = _text_of(data[begin:end], first, stop)
         at, byte = 0, begin
         try:
+            text = data[begin:end].decode("utf-8")
             for match in template.pattern.finditer(text, timeout=max_seconds):
                 byte += len(text[at : match.start()].encode("utf-8"))
                 at = match.start()
                 rows.append(_row(ends, first, stop, byte, len(match.group().encode("utf-8"))))
                 replacements.append(template.text if template.text is not None else template.of_match(match))
+        except UnicodeDecodeError as error:
+            what, value = "not UTF-8, so this pattern cannot be searched for", error.object[error.start : error.end]
+            where = f"byte {error.start} of the text of tokens {first} to {stop}"
+            raise TokenStreamError(what, value=value, where=where) from None
         except TimeoutError:
             raise LimitExceededError("matching the pattern takes too long", value=template.pattern.pattern) from None
         first = stop + 1
     return Found(np.array(rows, dtype=np.int64).reshape(-1, 4), replacements)
-
-
-def _text_of(data: bytes, first: int, stop: int) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        value = data[error.start : error.end]
-        where = f"byte {error.start} of the text of tokens {first} to {stop}"
-        raise TokenStreamError("not UTF-8, so this pattern cannot be searched for", value=value, where=where) from None
 
 
 def _row(ends: Int64Array, first: int, stop: int, start: int, length: int) -> tuple[int, int, int, int]:

@@ -233,7 +233,9 @@ def _prepared(tokenizer: AnyTokenizer, rollout: Rollout, names: Names = _NO_NAME
         missing = NONE_MISSING
         if len(unknown):
             missing = dict(zip(unknown.tolist(), given[unknown].tolist(), strict=True))
-            begins, ends, unknown = _between(unknown, begins, ends)
+            # They cut documents; those between documents do not count.
+            unknown = unknown[unknown < ends[np.searchsorted(begins, unknown, "right") - 1]]
+            begins, ends = np.sort(np.append(begins, unknown + 1)), np.sort(np.append(ends, unknown))
         part = names.prompt
         prompt = checked_prompt(rollout.prompt, len(ids))
         part = names.mask
@@ -254,12 +256,6 @@ def _documents(ids: IntegerArray, documents: Documents) -> tuple[Int64Array, Int
         raise TokenStreamError("a document begins after the end of the ids", value=int(starts[-1]))
     begins = np.unique(np.append(0, starts))
     return begins, np.append(begins[1:], len(ids))
-
-
-def _between(unknown: Int64Array, begins: Int64Array, ends: Int64Array) -> tuple[Int64Array, Int64Array, Int64Array]:
-    """Return the beginnings and ends of documents cut at unknown ids, and the indices of the ids in a document."""
-    inside = unknown[unknown < ends[np.searchsorted(begins, unknown, "right") - 1]]
-    return np.sort(np.append(begins, inside + 1)), np.sort(np.append(ends, inside)), inside
 
 
 def _parcels(

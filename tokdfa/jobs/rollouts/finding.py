@@ -279,20 +279,15 @@ def _of_wrong_words(tokenizer: AnyTokenizer, ids: Int32Array, lows: Int64Array, 
     in_units, is_other_text = tokenizer.derived(_Units).find(trip, ids, words, units, np.isin(units[:, 0], lows))
     # If a unit has another text, so does the whole text, and each unit is compared by itself.
     undecided[np.setdiff1d(_number(units[:, 0], lows), _number(units[is_other_text, 0], lows))] = True
-    found = joined((*(each.where(~_are_in(each.bounds[:, 0], units)) for each in (first, rest)), in_units))
+    found = joined((first, rest))
+    number = _number(found.bounds[:, 0], units[:, 0])
+    found = joined((found.where((number < 0) | (found.bounds[:, 0] >= units[number, 1])), in_units))
     return _SomeFound(found.where(~undecided[_number(found.bounds[:, 0], lows)]), undecided)
 
 
 def _number(indices: Int64Array, lows: Int64Array) -> Int64Array:
     """Return the number of the text that each index is in, given where the texts begin."""
     return np.searchsorted(lows, indices, side="right") - 1
-
-
-def _are_in(indices: Int64Array, spans: Int64Array) -> BoolArray:
-    """Return which indices are in spans, of shape (spans, 2), which ascend."""
-    number = _number(indices, spans[:, 0])
-    inside: BoolArray = (number >= 0) & (indices < spans[number, 1])
-    return inside
 
 
 def _compared(trip: RoundTrip, ids: Int32Array, words: WrongWords, *, begins: bool) -> tuple[Stretches, BoolArray]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.automata.alphabet import quoted
-from tokdfa.base.arrays import Int32Array, Int64Array
+from tokdfa.base.arrays import Int32Array
 from tokdfa.base.verdict import Displayed
 from tokdfa.jobs.rollouts.finding import finder_of
 from tokdfa.jobs.rollouts.result import counted
@@ -172,7 +172,10 @@ def check_prefix(tokenizer: AnyTokenizer, a: npt.ArrayLike, b: npt.ArrayLike) ->
         return PrefixCheck(
             kind=PrefixKind.TEXT, index=index, byte_offset=same, text_a=text_a[shown], text_b=text_b[shown]
         )
-    stop_a, stop_b = _meeting(ends_a, ends_b, begin, len(text_a))
+    # Up to the first boundary after `begin` that both share, or up to the end of a.
+    shared = np.intersect1d(ends_a[ends_a > begin], ends_b[ends_b > begin])
+    boundary = int(shared[0]) if len(shared) else len(text_a)
+    stop_a, stop_b = (min(int(np.searchsorted(ends, boundary)) + 1, len(ends)) for ends in (ends_a, ends_b))
     shown = slice(begin, begin + _SHOWN)
     wrong_a, wrong_b = (_wrong(tokenizer, ids, index, stop) for ids, stop in ((left, stop_a), (right, stop_b)))
     which = {(False, False): "both", (False, True): "a", (True, False): "b", (True, True): "neither"}
@@ -202,14 +205,6 @@ _SIDES = {
     "both": "both are canonical in their own text",
     "neither": "neither is canonical there",
 }
-
-
-def _meeting(ends_a: Int64Array, ends_b: Int64Array, begin: int, size: int) -> tuple[int, int]:
-    """Return the ends of the ids up to the first boundary after `begin` that both share, or up to the end of a."""
-    shared = np.intersect1d(ends_a[ends_a > begin], ends_b[ends_b > begin])
-    boundary = int(shared[0]) if len(shared) else size
-    stop_b = int(np.searchsorted(ends_b, boundary)) + 1
-    return int(np.searchsorted(ends_a, boundary)) + 1, min(stop_b, len(ends_b))
 
 
 def _wrong(tokenizer: AnyTokenizer, ids: Int32Array, begin: int, stop: int) -> Cause | None:

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from tokdfa.base.arrays import Int64Array, id_array
 from tokdfa.base.errors import LimitExceededError, WrongTypeError
 from tokdfa.base.suggestions import SuggestsNames, is_tokenizer, wrong_argument
-from tokdfa.jobs.searching.plan import DEFAULT, SearchPlan, Tuning, Words
+from tokdfa.jobs.searching.plan import DEFAULT, SearchPlan, Tuning, Words, plan_of
 from tokdfa.jobs.searching.stream import Match, Matches, Stream
-from tokdfa.regex.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
-from tokdfa.regex.finder import Wanted, finder
+from tokdfa.regex.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES
+from tokdfa.regex.finder import Wanted
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["DEFAULT_MAX_PENDING", "Match", "Matches", "Searcher", "search"]
@@ -125,17 +125,11 @@ class Searcher(SuggestsNames):
         tuning = self._tuning
         words = Words.of(tokenizer)
 
-        def build() -> SearchPlan:
-            found = finder(pattern, wanted, aligned=aligned, table=table, budget=Budget(max_states, max_seconds))
-            return SearchPlan(found, words, wants_all=wanted == "all", aligned=aligned, tuning=tuning)
-
+        # The usual tuning takes longer to hash than to find.
+        how = (pattern, wanted, bool(aligned), table, max_states, max_seconds, None if tuning is DEFAULT else tuning)
         # Other values are checked where they are used.
-        if isinstance(pattern, str) and isinstance(wanted, str) and isinstance(table, str):
-            other_tuning = None if tuning is DEFAULT else tuning  # which takes longer to hash than to find
-            key = (pattern, wanted, bool(aligned), table, max_states, max_seconds, other_tuning)
-            self._plan: SearchPlan = words.plans.find(key, build)
-        else:
-            self._plan = build()
+        is_hashable = isinstance(pattern, str) and isinstance(wanted, str) and isinstance(table, str)
+        self._plan: SearchPlan = words.plan(*how) if is_hashable else plan_of(words, *how)
 
     def search(self, ids: npt.ArrayLike, *, max_matches: int = DEFAULT_MAX_MATCHES) -> Matches:
         """Return the matches in the text of some ids.

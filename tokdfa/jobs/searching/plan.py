@@ -2,48 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Generic, Literal, TypeVar
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+from typing import Literal
 
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.base.locks import SHARED
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search import search as kernels
 from tokdfa.kernels.search.search import ALIGNED, Search
-from tokdfa.regex.finder import Finder
+from tokdfa.regex.budget import Budget
+from tokdfa.regex.finder import Finder, Wanted, finder
 from tokdfa.regex.utf8 import BOUNDARY, EDGE
 from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-T = TypeVar("T")
-
 # The plans of this many patterns are kept with a tokenizer.
 _KEPT = 4
-
-
-class RecentlyMade(Generic[T]):
-    """The values asked for last, `size` of them, by their keys."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self._kept: dict[Hashable, T] = {}
-
-    def find(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value of a key, made now unless it is kept."""
-        with SHARED:
-            if key in self._kept:
-                self._kept[key] = found = self._kept.pop(key)
-                return found
-        made = make()
-        with SHARED:
-            self._kept[key] = made
-            while len(self._kept) > self.size:
-                self._kept.pop(next(iter(self._kept)))
-        return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +41,11 @@ class Words:
     varies: Literal["", "first", "last"]
     # For each id whether the id after it still counts as the first one.
     silent: BoolArray
-    # The machines of the last searches, ready to be used again.
-    plans: RecentlyMade[Any] = field(default_factory=lambda: RecentlyMade(_KEPT))
+
+    @cached_property
+    def plan(self) -> Callable[..., SearchPlan]:
+        """The function :func:`plan_of` for these words; the last plans are kept, ready to be used again."""
+        return lru_cache(_KEPT)(partial(plan_of, self))
 
     @cached_property
     def text(self) -> Struct:
@@ -259,3 +239,18 @@ class SearchPlan:
         """Take back the buffer of a search that has ended."""
         if len(self._spare) < _SPARE:
             self._spare.append(search)
+
+
+def plan_of(
+    words: Words,
+    pattern: str | Iterable[str | bytes],
+    wanted: Wanted,
+    aligned: bool,
+    table: str,
+    max_states: int,
+    max_seconds: float,
+    tuning: Tuning | None,
+) -> SearchPlan:
+    """Return the plan of a pattern in the text of ids; see :class:`tokdfa.Searcher`."""
+    found = finder(pattern, wanted, aligned=aligned, table=table, budget=Budget(max_states, max_seconds))
+    return SearchPlan(found, words, wants_all=wanted == "all", aligned=aligned, tuning=tuning or DEFAULT)

@@ -250,7 +250,10 @@ class Stream:
             ids, limit=words.first_hole, filled=self.filled, longest=self.plan.finder.longest, step=self._at_a_time
         )
         while True:
-            part = self._cached_part()
+            # The ids in the buffer, with capacity for more.
+            size = 2 * max(self._at_a_time, self.filled)
+            self._slots_for(size - self.filled)
+            part = self.buffer[:size]
             for found in self.search.leftmost_in_copy(self._machine, copying, part, self.plan.options | options):
                 yield from self._matches(found)
             self.filled, self.first = copying.pointer.filled, at.first
@@ -265,12 +268,6 @@ class Stream:
                 self._checked((block if isinstance(block, np.ndarray) else ids)[done:])
                 self.n_read = n_before + len(ids)
                 copying.pointer.limit = words.n_ids
-
-    def _cached_part(self) -> Int32Array:
-        """Return a part of the buffer that begins with the ids in it, with capacity for more."""
-        size = 2 * max(self._at_a_time, self.filled)
-        self._slots_for(size - self.filled)
-        return self.buffer[:size]
 
     def _step(self, options: int) -> Iterator[Matches]:
         """Search through the ids, and keep the ones that may still be needed."""

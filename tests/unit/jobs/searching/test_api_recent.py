@@ -12,7 +12,7 @@ from tests.support.streams import Vocabulary
 from tests.support.tuned import tuned
 from tokdfa.base.errors import PatternError
 from tokdfa.jobs.searching.api import Searcher, search
-from tokdfa.jobs.searching.plan import RecentlyMade, Tuning
+from tokdfa.jobs.searching.plan import Tuning
 
 VOCABULARY = Vocabulary([b"a", b"b", b"ab", b" "])
 
@@ -31,11 +31,17 @@ def test_a_pattern_is_made_ready_once() -> None:
 
 
 def test_only_the_last_are_kept() -> None:
-    made: list[int] = []
-    recent: RecentlyMade[str] = RecentlyMade(2)
-    for key in [1, 2, 1, 3, 1, 2]:
-        assert recent.find(key, lambda key=key: made.append(key) or str(key)) == str(key)
-    assert made == [1, 2, 3, 2]
+    vocabulary = Vocabulary(VOCABULARY.words)
+    first, second = (Searcher(vocabulary, pattern)._plan for pattern in ("a", "b"))
+    for pattern in ("a+", "b+", "a"):
+        Searcher(vocabulary, pattern)
+    assert Searcher(vocabulary, "a")._plan is first
+    assert Searcher(vocabulary, "b")._plan is second
+    Searcher(vocabulary, "ab")
+    assert Searcher(vocabulary, "a")._plan is first
+    assert Searcher(vocabulary, "a+")._plan is Searcher(vocabulary, "a+")._plan
+    assert Searcher(vocabulary, "b+")._plan is not None
+    assert Searcher(vocabulary, "b")._plan is not second
 
 
 def test_many_short_streams_pay_for_what_a_long_one_does() -> None:
