@@ -29,7 +29,7 @@ from __future__ import annotations
 import gzip
 import struct
 import zlib
-from array import array
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -220,6 +220,9 @@ def _of_ends(ends: IntegerFile, n_ids: int) -> list[Problem]:
 _BY_SIZE = {1: "u1", 2: "<u2", 4: "<u4", 8: "<u8"}
 
 
+_BLOCK = 1 << 20
+
+
 def open_olmo(path: Path, dtype: Dtype | None = None) -> RawStore:
     """Open raw integers, with the documents in the file next to it if it exists."""
     index = path.with_suffix(".csv.gz")
@@ -247,15 +250,18 @@ def open_olmo(path: Path, dtype: Dtype | None = None) -> RawStore:
 
 def _read(path: Path, problems: list[Problem]) -> tuple[Int64Array, int]:
     """Return the starts of the documents, 8 bytes each, and the end of the last one; none if something is wrong."""
-    starts, end, number = array("q"), 0, 0
+    parts: list[Int64Array] = [np.empty(0, dtype=np.int64)]
+    end = number = 0
 
     def wrong(line: int, what: str) -> tuple[Int64Array, int]:
         problems.append(Problem(f"{path}, line {line}", what))
-        return np.empty(0, dtype=np.int64), 0
+        return parts[0], 0
 
     try:
-        with gzip.open(path, "rb") as stream:
-            for number, line in enumerate(filter(bytes.strip, stream), 1):
+        for lines in _blocks(path):
+            rows = []
+            for line in lines:
+                number += 1
                 first, _, rest = line.partition(b",")
                 second = rest.partition(b",")[0].strip()
                 if not (first.isdigit() and second.isdigit() and len(first) < 19 and len(second) < 19):
@@ -266,8 +272,20 @@ def _read(path: Path, problems: list[Problem]) -> tuple[Int64Array, int]:
                 begin, stop = int(first), int(second)
                 if begin != end or stop < begin:
                     return wrong(number, f"a document from {begin} to {stop} follows one that ends at {end}")
-                starts.append(begin)
+                rows.append(begin)
                 end = stop
+            parts.append(np.array(rows, dtype=np.int64))
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         return wrong(number + 1, f"the file is cut short or damaged: {error}")
-    return np.array(starts, dtype=np.int64), end
+    return np.concatenate(parts), end
+
+
+def _blocks(path: Path) -> Iterator[list[bytes]]:
+    with gzip.open(path, "rb") as stream:
+        rest = b""
+        while block := stream.read(_BLOCK):
+            lines = (rest + block).split(b"\n")
+            rest = lines.pop()
+            yield [line for line in lines if line.strip()]
+        if rest.strip():
+            yield [rest]

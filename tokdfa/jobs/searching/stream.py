@@ -237,7 +237,8 @@ class Stream:
         if not (type(block) is np.ndarray and block.ndim == 1 and block.dtype in _SHORT):
             return self._checked(block)
         same: IntegerArray = block if block.dtype in _OF_32_BITS else block.astype(np.int32)
-        ids: Int32Array = np.require(same, requirements=["C", "A"]).view(np.int32)
+        flags = same.flags
+        ids: Int32Array = (same if flags.c_contiguous and flags.aligned else same.copy()).view(np.int32)
         return ids
 
     def _search_in_copy(self, block: npt.ArrayLike, options: int) -> Iterator[Matches]:
