@@ -105,23 +105,31 @@ def call(kernel: Any, *given: Any, out: Sequence[Any] = ()) -> int:
         if value is None:
             arguments[i] = ffi.NULL
         elif isinstance(value, np.ndarray):
-            arguments[i] = readable(value, dtypes[i], written=i >= len(given))
+            arguments[i] = _elements(value, dtypes[i], written=i >= len(given))
     result: int = kernel(*arguments)
     return result
 
 
-def readable(array: Array, dtype: Any, *, written: bool = False) -> Any:
-    """Return a pointer to the elements of an array of this dtype and any shape; where C has bytes, bools are bytes."""
+def readable(array: Array, dtype: Any) -> Any:
+    """Return a pointer to the elements of an array that C reads, of this dtype and any shape; see :func:`call`."""
+    flags = array.flags
+    if array.dtype != dtype or not (flags.c_contiguous and flags.aligned):
+        raise TypeError(f"a contiguous array of {np.dtype(dtype)} is needed, not {_described(array)}")
+    return ffi.from_buffer(_POINTERS[array.dtype], array)
+
+
+def writable(array: Array, dtype: Any) -> Any:
+    """Return a pointer to the elements of an array that C writes; see :func:`readable`."""
+    return _elements(array, dtype, written=True)
+
+
+def _elements(array: Array, dtype: Any, *, written: bool) -> Any:
+    """Return a pointer to the elements of an array. Where C has bytes, truth values are bytes."""
     found, flags = array.dtype, array.flags
     fits = found == dtype or (dtype == _BYTES and found == np.bool_)
     if not (fits and flags.c_contiguous and flags.aligned):
         raise TypeError(f"a contiguous array of {np.dtype(dtype)} is needed, not {_described(array)}")
     return ffi.from_buffer(_POINTERS[found], array, require_writable=written)
-
-
-def writable(array: Array, dtype: Any) -> Any:
-    """Return a pointer to the elements of an array that C writes; see :func:`readable`."""
-    return readable(array, dtype, written=True)
 
 
 def _described(array: Array) -> str:
