@@ -97,9 +97,7 @@ def _names_page(pages: list[str]) -> str:
         tasks[next(task for task, packages in TASKS.items() if home.startswith(packages))].append((name, home))
     page = _title("Reference", "=")
     page += "Every public name is an attribute of the package, such as ``tokdfa.validate``. Each links to its full\n"
-    page += (
-        "description. Names of a module that are not in this table are public, too: import them from the module.\n\n"
-    )
+    page += "description. Other names of a module are public, too: import them from it.\n\n"
     for task in TASKS:
         page += _title(task, "-")
         page += _table([(f":py:obj:`{n} <{h}.{n}>`", _summary(getattr(tokdfa, n))) for n, h in sorted(tasks[task])])
