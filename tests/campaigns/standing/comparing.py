@@ -32,6 +32,8 @@ def edit_ids(drawn: random.Random, fields: dict[str, Any]) -> None:
     vocab = fields["model"]["vocab"]
     added = {token["content"] for token in fields["added_tokens"]}
     words = [word for word in vocab if word not in added]
+    if not words:
+        return
     one, other = drawn.choice(words), drawn.choice(words)
     vocab[one], vocab[other] = vocab[other], vocab[one]
 

@@ -18,8 +18,9 @@ ALWAYS_INLINE bool puts_prefix(const tokdfa_split_run *split, const uint8_t *tex
         return false;
     }
     const int64_t when = begins ? characters->puts_first : characters->puts_later;
-    if (at == end) {
-        return when == TOKDFA_PUTS_EVEN_ALONE;
+    if (at >= end) {
+        /* An added token that is white space may begin in the white space that the previous one strips: no text then. */
+        return at == end && when == TOKDFA_PUTS_EVEN_ALONE;
     }
     if (when != TOKDFA_PUTS_UNLESS_THERE) {
         return when;

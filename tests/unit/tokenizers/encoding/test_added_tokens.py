@@ -6,6 +6,7 @@ import json
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tokdfa
@@ -54,6 +55,27 @@ def test_all_short_texts(tokens: list[tuple[str, dict[str, bool]]], tmp_path: Pa
         for parts in product([" ", "a", "<a>", "<"], repeat=length):
             text = "".join(parts)
             assert tokenizer.encode(text).tolist() == peer.encode(text).ids, text
+
+
+@pytest.mark.parametrize("scheme", ["always", "first", "never"])
+@pytest.mark.parametrize("tokens", [[("<a>", RIGHT), ("\n", RIGHT)], [("\n", BOTH), ("a ", RIGHT)]], ids=str)
+def test_no_symbol_is_put_between_tokens_that_share_white_space(
+    scheme: str, tokens: list[tuple[str, dict[str, bool]]], tmp_path: Path
+) -> None:
+    library = pytest.importorskip("tokenizers")
+    path = file_with(tmp_path / "tokenizer.json", *tokens)
+    fields = json.loads(path.read_text("utf-8"))
+    fields["model"]["vocab"] = {"▁": 0, "a": 1, "<": 2, ">": 3}
+    fields["pre_tokenizer"] = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": True}
+    path.write_text(json.dumps(fields), encoding="utf-8")
+    tokenizer, peer = tokdfa.load(path), library.Tokenizer.from_file(str(path))
+    texts = ["".join(parts) for n in range(6) for parts in product([" ", "a", "<a>", "\n"], repeat=n)]
+    expected = [peer.encode(text).ids for text in texts]
+    assert [tokenizer.encode(text).tolist() for text in texts] == expected
+    encoded = tokdfa.encode_batch(tokenizer, texts)
+    assert [ids.tolist() for ids in np.split(encoded.ids, encoded.offsets[1:-1])] == expected
+    for ids in expected:
+        assert bool(tokenizer.validate(ids)) == (peer.encode(peer.decode(ids, skip_special_tokens=False)).ids == ids)
 
 
 def test_what_the_library_fails_on_is_refused(tmp_path: Path) -> None:
