@@ -78,7 +78,7 @@ def command(output: Path) -> int:
             say(f"            given {given}, canonical {right}")
 
     page = output / "spoiled.html"
-    tokdfa.validation_report(tokenizer, spoiled, title=str(rules), source=str(output / "spoiled.npy")).save(page)
+    tokdfa.validation_report(tokenizer, spoiled, names=(str(rules), str(output / "spoiled.npy"))).save(page)
     say(f"page        {page}: the same answer as a web page")
 
     toy = tokdfa.token_dfa(tokdfa.Dictionary.from_pairs(_PREFIX, alphabet="teh"))

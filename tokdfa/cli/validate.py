@@ -124,7 +124,7 @@ def command(
 
         source = "standard input" if ids == "-" else ids
         report = validation_report(
-            tokenizer, stream, all=every, window=window, documents=starts, literal=literal, title=tok, source=source
+            tokenizer, stream, all=every, window=window, documents=starts, literal=literal, names=(tok, source)
         )
         report.save(html_path)
         verdict = report.verdict

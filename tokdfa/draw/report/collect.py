@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple, Unpack
 
+import numpy as np
 import numpy.typing as npt
 
 from tokdfa.base.arrays import IntegerArray, id_array
@@ -160,6 +162,32 @@ class LastIds:
         return found
 
 
+class Documents:
+    """The documents of a stream, known by their first tokens or found by the id that separates them."""
+
+    def __init__(self, documents: int | npt.ArrayLike | None) -> None:
+        self.separator = documents if isinstance(documents, int) else None
+        self._starts = [] if documents is None else [0] if self.separator is not None else id_array(documents).tolist()
+        self._n_forgotten = 0
+
+    def find(self, ids: IntegerArray, first: int) -> None:
+        """Find the documents that begin after separators among ids, which begin at token `first`."""
+        if self.separator is not None:
+            self._starts += (np.flatnonzero(ids == self.separator) + first + 1).tolist()
+
+    def of(self, token: int) -> tuple[int, int] | None:
+        """Return the number of the document of a token, from 0, and the number of the token in it."""
+        known = bisect_right(self._starts, token) - 1
+        return None if known < 0 else (self._n_forgotten + known, token - self._starts[known])
+
+    def keep(self, first: int) -> None:
+        """Forget the documents that end before a token, where a separator begins them."""
+        known = bisect_right(self._starts, first) - 1
+        if self.separator is not None and known > 0:
+            self._n_forgotten += known
+            del self._starts[:known]
+
+
 class Collection:
     """The violations of a stream, as a report shows them.
 
@@ -178,6 +206,7 @@ class Collection:
         self.shown: list[dict[str, Any]] = []
         self._max_shown = max_shown
         self._recent = LastIds()
+        self._documents = Documents(options.get("documents"))
         # The violations that still lack the tokens after them, with the first one that they lack.
         self._open: list[tuple[dict[str, Any], int]] = []
         self._allowed: dict[int, int] = {}
@@ -188,12 +217,14 @@ class Collection:
             for begin in range(0, len(array), CHUNK):
                 # The copy releases the array from which the chunk was cut.
                 chunk = array[begin : begin + CHUNK].copy()
+                self._documents.find(chunk, self._recent.end)
                 self._recent.append(chunk)
                 for violation in self._validator.iter_feed(chunk):
                     self._add(violation)
                     yield violation
                 self._close(final=False)
                 self._recent.keep(self._validator.n_kept + CONTEXT)
+                self._documents.keep(self._recent.first)
         for violation in self._validator.iter_finish():
             self._add(violation)
             yield violation
@@ -234,6 +265,7 @@ class Collection:
         return {
             **{name: value for name, value in violation.as_json().items() if name not in _NOT_ON_PAGE},
             "n": self.violations,
+            "document": self._documents.of(violation.index),
             "said": self._said(violation),
             "before": before,
             "begins": at <= len(before),

@@ -12,9 +12,12 @@ from tokdfa.draw.graph import word_label
 from tokdfa.draw.report import page as html
 from tokdfa.draw.report.collect import divergence, lanes
 from tokdfa.jobs.comparison.api import compare
-from tokdfa.jobs.comparison.result import Comparison, Difference, answer, part_rows
+from tokdfa.jobs.comparison.result import Comparison, Difference, Outcome, answer, part_rows
 from tokdfa.tokenizers.neighbours import PairAutomaton
 from tokdfa.tokenizers.protocol import AnyTokenizer
+
+# The number of special tokens that differ and are shown.
+_MOST_SPECIALS = 50
 
 __all__ = ["ComparisonReport", "comparison_report"]
 
@@ -56,9 +59,10 @@ class ComparisonReport(html.Report):
             html.tag(
                 "section",
                 html.tag("h2", "What was compared"),
-                html.data_table("Part by part", ("Part", "Outcome"), part_rows(found)),
+                html.data_table("Part by part, differences first", ("Part", "Outcome"), self._parts()),
                 class_="tables",
             ),
+            html.tag("section", html.tag("h2", "Fingerprints"), *self._fingerprints(), class_="tables"),
             html.tag("section", html.tag("h2", "Side by side"), *self._tables(), class_="tables halves headed"),
             data=None if data is None else html.json_block(data, "data"),
         )
@@ -120,6 +124,38 @@ class ComparisonReport(html.Report):
             said = _objection(judge, [word for word in map(other.word, ids) if word is not None])
             if said:
                 yield html.tag("p", f"{names[0]} does not give the tokens of {names[1]}: ", *said, class_="reason")
+
+    def _parts(self) -> list[tuple[str, str]]:
+        """Return the parts and their outcomes, different ones first."""
+        order = [Outcome.DIFFERENT, Outcome.UNKNOWN, Outcome.EQUIVALENT, Outcome.SAME]
+        ranks = [order.index(outcome) if outcome in order else 0 for outcome in self.verdict.checked.values()]
+        rows = zip(ranks, part_rows(self.verdict), strict=True)
+        return [row for _, row in sorted(rows, key=lambda each: each[0])]
+
+    def _fingerprints(self) -> Iterator[html.Markup]:
+        """Return the parts of both fingerprints, different ones first, and the special tokens that are not the same."""
+        a, b = (side.fingerprint_parts for side in self._sides)
+        names = sorted({**a, **b}, key=lambda name: a.get(name) == b.get(name))
+        changed = [name for name in names if a.get(name) != b.get(name)]
+        yield html.tag(
+            "p",
+            "All parts are the same, so the two do the same with every text and all ids."
+            if not changed
+            else f"Different: {', '.join(changed)}. This alone proves nothing: settings can be spelled in two ways, "
+            "pieces cut differently where no ids differ, and the Unicode tables of normalizers, of special tokens that "
+            "strip white space, and of patterns that no automaton expresses are hashed as data.",
+        )
+        rows = [(name, *("none" if name not in side else side[name][:16] for side in (a, b))) for name in names]
+        yield html.data_table("SHA-256 of each part, different ones first", ("Part", "A", "B"), rows)
+        sides = [{special.content: ascii(special) for special in side.specials} for side in self._sides]
+        texts = [text for text in sorted({*sides[0], *sides[1]}) if sides[0].get(text) != sides[1].get(text)]
+        if texts:
+            shown = texts[:_MOST_SPECIALS]
+            yield html.data_table(
+                f"Special and added tokens that differ: the first {len(shown):,} of {len(texts):,}",
+                ("Token", "A", "B"),
+                ((_bdi(text), *(side.get(text, "none").removeprefix("Special") for side in sides)) for text in shown),
+            )
 
     def _tables(self) -> Iterator[html.Markup]:
         found, (a, b) = self.verdict, self._sides

@@ -276,12 +276,11 @@ def bar(part: int, whole: int) -> Markup:
 HEIGHT = 60
 
 
-def chart(
-    bars: Iterable[tuple[int, str, int]], n_parts: int, said: str, ends: tuple[str, str], width: int = 0
-) -> Markup:
+def chart(bars: Iterable[tuple[int, str, int]], n_parts: int, said: str, ends: Sequence[str], width: int = 0) -> Markup:
     """Return a chart of counts in parts of a whole, each a part, its title and its count; `said` describes it.
 
-    `ends` are labels for the first and the last part; with a `width`, a bar has the first token of its part.
+    `ends` are labels along the axis, from the first to the last part; with a `width`, a bar has the first token of its
+    part.
     """
     found = [*bars]
     most = max(count for _, _, count in found)
@@ -293,8 +292,9 @@ def chart(
     ]  # fmt: skip
     box = f"0 0 {10 * n_parts} {HEIGHT}"
     drawn = tag("svg", *shapes, viewBox=box, preserveAspectRatio="none", role="img", aria_label=said, class_="places")
+    above = tag("p", tag("span", f"{most:,} at most"), class_="ends")
     below = tag("p", *(tag("span", end) for end in ends), class_="ends")
-    return tag("figure", drawn, below, tag("figcaption", said), class_="where")
+    return tag("figure", above, drawn, below, tag("figcaption", said), class_="where")
 
 
 class Report(ABC):

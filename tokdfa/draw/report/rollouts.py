@@ -9,7 +9,7 @@ from typing import cast
 from tokdfa.automata.alphabet import Word
 from tokdfa.draw.graph import word_label
 from tokdfa.draw.report import page as html
-from tokdfa.jobs.rollouts.result import PARTS, Tally, counted
+from tokdfa.jobs.rollouts.result import PARTS, Example, Tally, counted
 from tokdfa.jobs.rollouts.stretches import StretchClass
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -125,7 +125,8 @@ class RolloutsReport(html.Report):
             f"Where {_BEGINS[each]} in their rollouts: most, {most:,} of {sum(counts):,}, "
             f"from {100 * part / PARTS:g} % to {100 * (part + 1) / PARTS:g} %."
         )
-        return html.chart(bars, PARTS, said, ("first id", "last id"))
+        ends = ("first id, 0 %", "50 %", "last id, 100 %")
+        return html.chart(bars, PARTS, said, ends)
 
     def _kinds(self, each: StretchClass) -> html.Markup:
         rows = [(kind, count) for (name, kind), count in self._tally.kinds.items() if name == each]
@@ -160,23 +161,29 @@ class RolloutsReport(html.Report):
         return html.tag("bdi", f"{left} + {right}")
 
     def _examples(self, each: StretchClass, most: int) -> html.Markup:
+        """Return a table of the first examples, those with the same given and canonical ids in one row."""
         found = [example for example in self._tally.examples if example.stretch_class == each][:most]
         if not found:
             return html.Markup("")
+        groups: dict[object, list[Example]] = {}
+        for example in found:
+            groups.setdefault((example.violation.ids, example.violation.canonical_ids), []).append(example)
         table = html.data_table(
-            f"{_HEADINGS[each]}: the first {len(found):,} of {getattr(self._tally.counts, each.value):,}",
-            ("Where", "Id", "Given", "Canonical", "Reason"),
+            f"{_HEADINGS[each]}: the first {len(found):,} of {getattr(self._tally.counts, each.value):,}, "
+            "by their ids, given → canonical",
+            ("Given", "Canonical", "Times", "First", "Id", "Reason"),
             (
                 (
-                    "\u00a0".join(example.source.rsplit(" ", 1)),
-                    f"{example.violation.index:,}",
-                    self._spelled(example.violation.ids),
-                    self._spelled(example.violation.canonical_ids)
-                    if example.violation.canonical_ids is not None
+                    self._spelled(group[0].violation.ids),
+                    self._spelled(group[0].violation.canonical_ids)
+                    if group[0].violation.canonical_ids is not None
                     else "none: no text has these ids",
-                    html.tag("bdi", example.violation.reason),
+                    f"{len(group):,}",
+                    "\u00a0".join(group[0].source.rsplit(" ", 1)),
+                    f"{group[0].violation.index:,}",
+                    html.tag("bdi", group[0].violation.reason),
                 )
-                for example in found
+                for group in sorted(groups.values(), key=len, reverse=True)
             ),
         )
         return html.tag("div", table, class_="wide")

@@ -107,7 +107,7 @@ class ValidationReport(Report):
             "Not canonical",
             f"{_places(found.violations)} of {found.tokens:,} tokens "
             f"{'is' if found.violations == 1 else 'are'} not what the tokenizer gives for the text.",
-            f"The first begins at token {first['index']:,}, byte {first['byte_offset']:,}.",
+            f"The first begins at token {first['index']:,}, byte {first['byte_offset']:,}{_document(first, ', in ')}.",
         )
 
     def _picture(self) -> Markup:
@@ -125,7 +125,8 @@ class ValidationReport(Report):
             f"{'has' if len(bars) == 1 else 'have'} violations; "
             f"the one with the most has {most:,}, from token {counts.index(most) * width:,} on."
         )
-        ends = ("token 0", f"token {max(tokens - 1, 0):,}")
+        last = max(tokens - 1, 0)
+        ends = ("token 0", *([f"token {last // 2:,}"] if last > 1 else []), f"token {last:,}")
         return tag("section", tag("h2", "Where in the stream"), chart(bars, n_parts, said, ends, width))
 
     def _facts(self) -> Markup:
@@ -191,6 +192,14 @@ class ValidationReport(Report):
             )
 
 
+def _document(fields: dict[str, Any], before: str = "") -> str:
+    """Return the document of a violation and the token in it, in words; empty if there are no documents."""
+    if fields["document"] is None:
+        return ""
+    number, token = fields["document"]
+    return f"{before}document {number:,}, token {token:,}"
+
+
 def _places(count: int) -> str:
     return "1 place" if count == 1 else f"{count:,} places"
 
@@ -213,7 +222,7 @@ def _plain(shown: list[dict[str, Any]]) -> Iterator[Markup]:
         ("Token", "Byte", "Given ids", "Canonical ids", "Reason"),
         (
             (
-                f"{fields['index']:,}",
+                f"{fields['index']:,}{_document(fields, ': ')}",
                 f"{fields['byte_offset']:,}",
                 _ids(fields["lanes"], "left"),
                 _ids(fields["lanes"], "right") if fields["text"] else "none: no text has these ids",
@@ -239,8 +248,7 @@ def validation_report(
     documents: int | npt.ArrayLike | None = None,
     literal: bool = False,
     max_shown: int = MAX_SHOWN,
-    title: str | None = None,
-    source: str = "",
+    names: tuple[str, str] = ("", ""),
 ) -> ValidationReport:
     """Validate ids, and make a page of the result.
 
@@ -256,10 +264,10 @@ def validation_report(
     all : bool
         Whether the verdict has all violations, or only the first. The page counts all of them either way.
     window, documents, literal
-        See :func:`tokdfa.validate`.
+        See :func:`tokdfa.validate`. The page names the document of each violation, from 0, and the token in it.
     max_shown : int
         The number of violations that the page shows; each takes about 500 bytes.
-    title, source : str, optional
+    names : tuple of str
         The names of the tokenizer and of the stream.
 
     Returns
@@ -295,4 +303,4 @@ def validation_report(
         how.append(f"documents, with {documents} between them" if isinstance(documents, int) else "documents")
     if literal:
         how.append("special tokens by the text that they decode to")
-    return ValidationReport(result, collection, title or tokenizer.format, source, ", ".join(how))
+    return ValidationReport(result, collection, names[0] or tokenizer.format, names[1], ", ".join(how))

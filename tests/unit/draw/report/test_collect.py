@@ -164,3 +164,16 @@ def test_a_long_stream_is_not_kept() -> None:
     assert list(collection.watch(watched())) == []
     assert collection.tokens == chunks * len(ids)
     assert kept < 200_000 < collection.tokens
+
+
+def test_a_violation_names_its_document() -> None:
+    tokenizer = tokdfa.default_tokenizer()
+    stream = [[64], [64, 261, 1193], [], [261, 1193, 64], [64, 64, 261, 1193]]
+    starts = np.cumsum([0, *map(len, stream[:-1])])
+    flat = [id for each in stream for id in each]
+    for documents, ids in ((starts, flat), (0, [id for each in stream for id in (*each, 0)][:-1])):
+        for size in (1, 3, 100):
+            collection = Collection(tokenizer, 10, documents=documents)
+            for _ in collection.watch(np.array(ids[at : at + size]) for at in range(0, len(ids), size)):
+                pass
+            assert [fields["document"] for fields in collection.shown] == [(1, 1), (3, 0), (4, 2)]

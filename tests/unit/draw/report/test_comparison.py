@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import tokdfa
 from tests.support import commands
 from tests.support.pages import check, data_of
-from tests.support.tokenizer_files import merges_txt
+from tests.support.tokenizer_files import added_token, as_bytes, merges_txt, tokenizer_json
 from tokdfa.jobs.comparison.result import part_rows
 
 PAIRS = [(b"a", b"b"), (b"c", b"d"), (b"b", b"c"), (b"ab", b"c")]
@@ -108,3 +108,15 @@ def test_a_fingerprint_is_the_same_everywhere(tmp_path: Path, capsys: pytest.Cap
     if kind == "byte pairs":
         page = check(tokdfa.comparison_report(tokdfa.load(path), tokdfa.load(path)).to_html())
         assert page.texts["main"].count(printed[0][:16]) == 2
+
+
+def test_special_tokens_that_differ_are_named(tmp_path: Path) -> None:
+    loaded = []
+    for name, added in (("a", []), ("b", [added_token(256, "<user>")])):
+        path = tmp_path / f"{name}.json"
+        path.write_bytes(as_bytes(tokenizer_json([], added_tokens=added)))
+        loaded.append(tokdfa.load(path))
+    html = tokdfa.comparison_report(*loaded).to_html()
+    assert "Special and added tokens that differ: the first 1 of 1" in html
+    assert "Different: specials." in html
+    assert html.index('<th scope="row">specials</th>') < html.index('<th scope="row">dictionary</th>')

@@ -31,7 +31,7 @@ def varied() -> ValidationReport:
     ids: list[int] = []
     for _ in range(15):
         ids += [*SINGLE, bad, 64, *letters, nul, newline, newline, newline, *SINGLE]
-    return tokdfa.validation_report(tokenizer, ids, title="merges.txt", source="ids.npy")
+    return tokdfa.validation_report(tokenizer, ids, names=("merges.txt", "ids.npy"))
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def thousands(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "report.html"
-    tokdfa.validation_report(tokdfa.default_tokenizer(), SINGLE * 6_000, source="ids.npy").save(path)
+    tokdfa.validation_report(tokdfa.default_tokenizer(), SINGLE * 6_000, names=("", "ids.npy")).save(path)
     return path
 
 

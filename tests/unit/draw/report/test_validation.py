@@ -26,7 +26,7 @@ def tokenizer() -> tokdfa.Tokenizer:
 
 
 def test_a_violation(tokenizer: tokdfa.Tokenizer) -> None:
-    report = tokdfa.validation_report(tokenizer, [64, *SINGLE, 64], title="merges.txt", source="ids.npy")
+    report = tokdfa.validation_report(tokenizer, [64, *SINGLE, 64], names=("merges.txt", "ids.npy"))
     assert not report.verdict
     assert report.verdict == tokenizer.validate([64, *SINGLE, 64])
     assert (report.n_violations, report.n_shown, report.counts) == (1, 1, {"pair": 1})
@@ -75,7 +75,7 @@ def test_the_page_does_not_hang_on_chunks(tokenizer: tokdfa.Tokenizer) -> None:
 @settings(max_examples=40)
 @given(st.lists(st.integers(0, 400), max_size=30), st.text(max_size=8), st.text(max_size=8))
 def test_any_ids_and_names(ids: list[int], title: str, source: str) -> None:
-    report = tokdfa.validation_report(tokdfa.default_tokenizer(), ids, title=title, source=source)
+    report = tokdfa.validation_report(tokdfa.default_tokenizer(), ids, names=(title, source))
     html = report.to_html()
     check(html)
     assert "\0" not in html
