@@ -12,28 +12,6 @@ from tokdfa.kernels.library import Struct, ffi, lib, readable
 from tokdfa.kernels.unigram.segmentation import BEGINNING, GROWTH, Before, Room, packed_trie
 from tokdfa.kernels.unigram.texts import Writer
 
-__all__ = [
-    "ASKED",
-    "BARE",
-    "BEGINS",
-    "DOUBTFUL",
-    "DROPS_ALL",
-    "DROPS_FIRST",
-    "DROPS_NOTHING",
-    "ENDS",
-    "OTHER",
-    "PLAIN",
-    "SAME",
-    "SHOWN",
-    "SPACED",
-    "SPECIAL",
-    "Reader",
-    "WrongWords",
-    "accept_ids",
-    "find_wrong_words",
-    "piece_tables",
-]
-
 PLAIN, SPACED, BARE, DOUBTFUL, SPECIAL, SHOWN, ENDS, BEGINS = (1 << bit for bit in range(8))
 """The properties of an id: its text is its piece; this begins with a visible space, is one, or has the first character
 of a special token, each together with the first; it is the id of a special token found in texts; it always adds its

@@ -243,8 +243,8 @@ typedef struct {
 
 /* Write the ids of the word at an offset from the cache. Returns its end; or `at` if there is none, or it is not cached
    or depends on the sum. A word that is not cached becomes the new one. */
-ALWAYS_INLINE int64_t take_cached_word(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t at, int64_t end,
-                                tokdfa_unigram_room *r, new_word *word, const int how) {
+ALWAYS_INLINE int64_t take_cached_word(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t at,
+                                       int64_t end, tokdfa_unigram_room *r, new_word *word, const int how) {
     if (how & SINGLE && !(how & LATE) && fabs(r->score) > TOO_LARGE) {
         r->score = 0;
     }

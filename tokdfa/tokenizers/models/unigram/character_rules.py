@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
 
@@ -105,14 +106,9 @@ class CharacterRules(Mapping[str, str]):
         except UnicodeEncodeError:
             return None
         arrays, words = self.arrays, self._words
-        low, high = 0, len(arrays.starts)
-        while low < high:
-            middle = (low + high) // 2
-            if words[arrays.offsets[middle] : arrays.offsets[middle + 1] - 1] < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        if low == len(arrays.starts) or words[arrays.offsets[low] : arrays.offsets[low + 1] - 1] != wanted:
+        offsets = arrays.offsets
+        low = bisect_left(range(len(arrays.starts)), wanted, key=lambda i: words[offsets[i] : offsets[i + 1] - 1])
+        if low == len(arrays.starts) or words[offsets[low] : offsets[low + 1] - 1] != wanted:
             return None
         return self._replacement(int(arrays.starts[low]), int(arrays.stops[low]))
 
@@ -191,16 +187,16 @@ class CharacterTable:
     """
 
     def __init__(self, rules: Mapping[str, str], kept: tuple[str, ...], digest: str) -> None:
-        self._rules = CharacterRules.of(rules)
-        self._kept = kept
+        self.rules = CharacterRules.of(rules)
+        self.kept = kept
         self._digest = digest
 
     def __reduce__(self) -> tuple[type[CharacterTable], tuple[Mapping[str, str], tuple[str, ...], str]]:
-        return CharacterTable, (self._rules, self._kept, self._digest)
+        return CharacterTable, (self.rules, self.kept, self._digest)
 
     def __call__(self, text: str) -> str:
         """Return `text` with everything replaced."""
-        rules = self._rules.quickest
+        rules = self.rules.quickest
         present = self._touched(text)
         if not present:
             return text
@@ -230,17 +226,7 @@ class CharacterTable:
     @cached_property
     def _showing_drops(self) -> CharacterTable:
         """The same table, but for a mark where something is dropped."""
-        return CharacterTable({word: new or "\0" for word, new in self._rules.items()}, self._kept, self._digest)
-
-    @property
-    def rules(self) -> CharacterRules:
-        """The replacement of each word."""
-        return self._rules
-
-    @property
-    def kept(self) -> tuple[str, ...]:
-        """The pieces that no rule touches."""
-        return self._kept
+        return CharacterTable({word: new or "\0" for word, new in self.rules.items()}, self.kept, self._digest)
 
     @cached_property
     def touched(self) -> frozenset[str]:
@@ -262,7 +248,7 @@ class CharacterTable:
     @cached_property
     def _is_touched(self) -> BoolArray:
         """For each code point, whether a rule replaces it, or it may continue a word of several."""
-        characters = self._rules.characters
+        characters = self.rules.characters
         return characters.alone | characters.inside
 
     @cached_property
@@ -271,16 +257,16 @@ class CharacterTable:
 
     def _are_apart(self, present: Set[str], text: str) -> bool:
         """Return whether each of these characters is replaced wherever it is, and by none of the others."""
-        rules = self._rules.quickest
+        rules = self.rules.quickest
         if not all(character in rules for character in present) or any(map(self._is_inside, present)):
             return False
         if not all(present.isdisjoint(rules[character]) for character in present):
             return False
-        return not any(word in text for word in self._kept if not present.isdisjoint(word))
+        return not any(word in text for word in self.kept if not present.isdisjoint(word))
 
     def _is_inside(self, character: str) -> bool:
         """Whether a character is in a word of several characters, but not the first one."""
-        return bool(self._rules.characters.inside[ord(character)])
+        return bool(self.rules.characters.inside[ord(character)])
 
     def sides(self, left: str, right: str) -> tuple[str, str] | None:
         """Return two neighbouring characters as they are replaced; None if that depends on their neighbours.
@@ -290,28 +276,28 @@ class CharacterTable:
         pairs, first, last = self._inner
         if left + right in pairs or left in last or right in first:
             return None
-        before, after = self._rules.get(left, left), self._rules.get(right, right)
+        before, after = self.rules.get(left, left), self.rules.get(right, right)
         return (before[-1], after[0]) if before and after else None
 
     @cached_property
     def _inner(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
         """The pairs of characters within words and longer kept pieces, and the first and last ones of these."""
-        words = [*self._rules, *self._kept]
+        words = [*self.rules, *self.kept]
         longer = [word for word in words if len(word) > 1]
-        alone = [word for word in self._kept if word in self._rules]
+        alone = [word for word in self.kept if word in self.rules]
         pairs = frozenset(word[at : at + 2] for word in longer for at in range(len(word) - 1))
         return pairs, frozenset(word[0] for word in longer + alone), frozenset(word[-1] for word in longer + alone)
 
     @cached_property
     def _longest(self) -> int:
-        return max(map(len, self._rules), default=0)
+        return max(map(len, self.rules), default=0)
 
     @cached_property
     def _candidate(self) -> re.Pattern[str]:
         """A pattern that finds kept pieces (the only group), or where a rule may begin, by its first two characters."""
-        kept = "|".join(map(re.escape, sorted(self._kept, key=len, reverse=True)))
-        single = {word for word in self._rules if len(word) == 1}
-        longer = [word for word in self._rules if len(word) > 1]
+        kept = "|".join(map(re.escape, sorted(self.kept, key=len, reverse=True)))
+        single = {word for word in self.rules if len(word) == 1}
+        longer = [word for word in self.rules if len(word) > 1]
         options = [f"({kept})"] if kept else []
         if single:
             options.append(_class(single))
@@ -323,10 +309,10 @@ class CharacterTable:
         return isinstance(other, CharacterTable) and repr(self) == repr(other)
 
     def __hash__(self) -> int:
-        return hash((self._digest, self._kept))
+        return hash((self._digest, self.kept))
 
     def __repr__(self) -> str:
-        return f"CharacterTable({self._digest}, {self._kept!r})"
+        return f"CharacterTable({self._digest}, {self.kept!r})"
 
 
 def _class(characters: Iterable[str]) -> str:

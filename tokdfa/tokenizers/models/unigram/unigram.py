@@ -109,22 +109,9 @@ class Unigram(Model):
     def encode_on(
         self, tokenizer: Tokenizer, text: str, before: Before | None, *, begins: bool = True
     ) -> tuple[Int32Array, Before]:
-        """Return the ids of a text, or of the rest of a text after a cut.
+        """Return the ids of a text, or of the rest of a text after a cut, and the state after it.
 
-        Parameters
-        ----------
-        tokenizer : Tokenizer
-        text : str
-        before : Before or None
-            The state before the text; None if nothing before it counts.
-        begins : bool
-            Whether a text begins here, and nothing is before it.
-
-        Returns
-        -------
-        ids : int32 array
-        before : Before
-            The state after the text.
+        `before` is the state before the text, None if nothing before it counts; `begins` is whether a text begins here.
         """
         _check_encodable(text)
         start = BEGINNING if begins or before is None else before

@@ -14,7 +14,7 @@ import tokdfa
 from tests.support import random_files, sentencepieces
 from tests.support.tokenizer_files import as_bytes
 from tokdfa.base.errors import AlphabetError, UnsupportedFeatureError
-from tokdfa.tokenizers.models.byte_pair_characters import character_splitter
+from tokdfa.tokenizers.models.byte_pair_texts import character_splitter
 
 SPACE = "\u2581"
 SHOWS = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE}
