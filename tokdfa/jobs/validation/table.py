@@ -113,22 +113,16 @@ class Table:
             with SHARED:
                 rows = self._allowed, self._other, self._is_final
             doubts = self._doubts
-            walker = kernels.walker(
-                self._class_of_id,
-                self.length_of_id,
-                *rows,
-                self.width,
-                self.initial * self.width,
-                *self._specials,
-                *self._spelled,
-                doubts.keys,
-                doubts.range,
-                doubts.bounds,
-                doubts.ids,
-                pairs,
-                self._role,
-                self._form,
-            )
+            allowed, other, is_final = rows
+            trigger, node_at, children = self._specials
+            text, offsets = self._spelled
+            walker = Struct(
+                "tokdfa_walker", class_of=self._class_of_id, length_of=self.length_of_id, allowed=allowed, other=other,
+                is_final=is_final, width=self.width, initial=self.initial * self.width, trigger=trigger,
+                node_at=node_at, children=children, text=text, offsets=offsets, doubt_keys=doubts.keys,
+                doubt_range=doubts.range, doubt_bounds=doubts.bounds, doubt_ids=doubts.ids, pairs=pairs,
+                role=self._role, form=self._form,
+            )  # fmt: skip
             known = pairs, walker
             with SHARED:
                 if rows[0] is self._allowed:
@@ -198,10 +192,8 @@ class Table:
             lambda: self.walker(pairs),
             self._where_cut,
             ids,
-            begins,
-            ends,
-            back=CONTEXT,
-            reach=self.reach,
+            (begins, ends),
+            looks_back=(CONTEXT, self.reach),
             is_open=is_open,
             initial=self.initial * self.width,
             learn=lambda row, id: self.learn(row // self.width, id),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -59,6 +59,21 @@ BEGINNING = Before()
 """The state at the beginning of a text."""
 
 
+class Rules(TypedDict):
+    """The rules of a library.
+
+    With `single`, sums are rounded to 32 bits and adjacent unknown characters become one id, as in SentencePiece, and
+    all bytes of UTF-8 have an id; if `rounded_late`, a sum is rounded only after it has been compared with the best one
+    so far; if it `restarts`, sums begin anew with each sentence. `has_words` says whether no piece has U+2581 but at
+    its beginning, or sums restart, so that words are cached.
+    """
+
+    single: bool
+    rounded_late: bool
+    restarts: bool
+    has_words: bool
+
+
 def unigram_tables(
     pieces: tuple[Uint8Array, Int64Array, int],
     scores: Float64Array,
@@ -66,10 +81,7 @@ def unigram_tables(
     *,
     unknown: tuple[int, float],
     byte_ids: Int32Array | None,
-    single: bool,
-    rounded_late: bool,
-    restarts: bool,
-    has_words: bool,
+    **rules: Unpack[Rules],
 ) -> Struct:
     """Return the tables of a model: O(bytes of the pieces).
 
@@ -77,11 +89,6 @@ def unigram_tables(
     empty, distinct and ascending; no more than `LARGEST_TRIE` bytes in all. Each has a score and an id. The scores are
     finite, and so are the sums of any texts. `unknown` is the id of unknown characters, or `NO_UNKNOWN`, and the score
     of each; `byte_ids` has the id of each of 256 bytes, -1 for none, if they become bytes.
-
-    With `single`, sums are rounded to 32 bits and adjacent unknown characters become one id, as in SentencePiece, and
-    all bytes of UTF-8 have an id; if `rounded_late`, a sum is rounded only after it has been compared with the best one
-    so far; if it `restarts`, sums begin anew with each sentence. `has_words` says whether no piece has U+2581 but at
-    its beginning, or sums restart, so that words are cached.
     """
     if len(pieces[0]) > 2 * LARGEST_TRIE:
         raise ValueError(f"the pieces have {len(pieces[0])} bytes")
@@ -99,10 +106,7 @@ def unigram_tables(
         scores=scores_of,
         ids=ids_of,
         byte_ids=np.empty(0, dtype=np.int32) if byte_ids is None else byte_ids,
-        single=single,
-        rounded_late=rounded_late,
-        restarts=restarts,
-        has_words=has_words,
+        **rules,
         longest_step=float(max(np.abs(scores).max(initial=0.0), abs(unknown[1]))),
         id_scores=id_scores,
     )

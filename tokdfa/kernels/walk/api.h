@@ -74,33 +74,33 @@ int64_t tokdfa_number_keys(const uint64_t *keys, int64_t n, int32_t *known, int6
                            int64_t most, int32_t *number);
 void tokdfa_outer_symbols(const uint8_t *text, const int64_t *offsets, int64_t n_words, int32_t *first, int32_t *last);
 
-/* The tables for walking over a stream; see walk.py. Read-only once it is built. Only entries of `other` and `allowed`
+/* The tables for walking over a stream; the marks of entries are in walk.py. Read-only once it is built. Only entries of `other` and `allowed`
    that were unknown are filled in meanwhile by their owner, one at a time and in this order; a walk that does not see
    that yet stops there, and is continued. */
 typedef struct {
-    const uint16_t *class_of;
-    int64_t n_class_of; /* the number of ids */
-    const uint16_t *length_of;
-    const uint32_t *allowed;
-    const uint32_t *other;
-    const uint8_t *is_final;
-    int64_t width;
-    int64_t initial;
-    const int32_t *trigger;
-    const int32_t *node_at;
+    const uint16_t *class_of; /* of each id */
+    int64_t n_class_of;       /* the number of ids */
+    const uint16_t *length_of; /* of each id: the number of its bytes, text[offsets[i]:offsets[i + 1]] */
+    const uint32_t *allowed;  /* the entry of row r and class c, at r + c, where the pair is allowed */
+    const uint32_t *other;    /* where it is not */
+    const uint8_t *is_final;  /* of each row: whether a text may end there */
+    int64_t width;            /* row i begins at i * width */
+    int64_t initial;          /* where the row of the initial state begins */
+    const int32_t *trigger;   /* class c has the nodes node_at[trigger[c]:trigger[c + 1]] */
+    const int32_t *node_at;   /* nodes of the reversed trie of all special tokens */
     int64_t n_node_at;
-    const int32_t *children;
+    const int32_t *children;  /* of node n on byte b, at 256 * n + b: 0 for none, -1 for a whole special token */
     const uint8_t *text;
     const int64_t *offsets;
-    const int64_t *doubt_keys;
+    const int64_t *doubt_keys; /* with the next three: the sequences of ids that call for a closer look */
     int64_t n_doubt_keys;
     const int32_t *doubt_range;
     const int32_t *doubt_bounds;
     const int32_t *doubt_ids;
     const tokdfa_pair_test *pairs;
-    const uint8_t *role; /* of each class */
+    const uint8_t *role; /* of each class: 0, or JOINS and PARTS as bits; JOINS calls for LOOK and CLOSELY */
     int64_t n_role;
-    const tokdfa_form *form;
+    const tokdfa_form *form; /* it has boundaries if a class has JOINS */
 } tokdfa_walker;
 
 /* How far a walk is: the next id, the index in the tables where the row of the state before it begins, and the number

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array, Uint16Array, Uint32Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
 from tokdfa.kernels.library import Struct, ffi, lib
 
 LANE = 1024
@@ -45,49 +45,6 @@ MOST_REACH = 1024
 
 _IDS = ffi.typeof("uint32_t[]")
 _NO_PLACE = ffi.NULL
-
-
-def walker(
-    class_of: Uint16Array,
-    length_of: Uint16Array,
-    allowed: Uint32Array,
-    other: Uint32Array,
-    is_final: Uint8Array,
-    width: int,
-    initial: int,
-    trigger: Int32Array,
-    node_at: Int32Array,
-    children: Int32Array,
-    text: Uint8Array,
-    offsets: Int64Array,
-    doubt_keys: Int64Array,
-    doubt_range: Int32Array,
-    doubt_bounds: Int32Array,
-    doubt_ids: Int32Array,
-    pairs: Struct,
-    role: Uint8Array,
-    form: Struct,
-) -> Struct:
-    """Return the tables for walking over streams.
-
-    Of each id, `class_of` and `length_of` have the class and the number of bytes, ``text[offsets[i]:offsets[i + 1]]``.
-    For row r and class c ``allowed[r + c]`` and ``other[r + c]`` are the entries if the pair is allowed, and if it is
-    not. Row i begins at ``i * width``, the row of the initial state at `initial`; `is_final` says of each row whether a
-    text may end there.
-
-    Class c has the nodes ``node_at[trigger[c]:trigger[c + 1]]`` of the reversed trie of all special tokens. The child
-    of node n on byte b is ``children[256 * n + b]``: 0 for none, -1 for a whole special token. `doubt_keys` and the
-    other three are the sequences of ids that call for a closer look; see :class:`tokdfa.jobs.validation.model.Doubts`.
-    `pairs` is of :func:`tokdfa.kernels.walk.pairs.pair_test`. The `role` of each class is 0, or JOINS and PARTS as
-    bits: entries of a class with JOINS or with nodes that lead to a row have the marks LOOK and CLOSELY. `form` is of
-    :func:`tokdfa.kernels.normalization.quick_check.form_struct`; it has boundaries if a class has JOINS.
-    """
-    return Struct(
-        "tokdfa_walker", class_of=class_of, length_of=length_of, allowed=allowed, other=other, is_final=is_final,
-        width=width, initial=initial, trigger=trigger, node_at=node_at, children=children, text=text, offsets=offsets,
-        doubt_keys=doubt_keys, doubt_range=doubt_range, doubt_bounds=doubt_bounds, doubt_ids=doubt_ids, pairs=pairs,
-        role=role, form=form,
-    )  # fmt: skip
 
 
 class Place:
@@ -146,26 +103,26 @@ def wrong_parts(
     walker: Callable[[], Struct],
     where_cut: Struct,
     ids: Int32Array,
-    begins: Int64Array,
-    ends: Int64Array,
+    streams: tuple[Int64Array, Int64Array],
     *,
-    back: int,
-    reach: int,
+    looks_back: tuple[int, int],
     is_open: bool,
     initial: int,
     learn: Callable[[int, int], None],
 ) -> tuple[Int64Array, int | None]:
     """Return the parts of streams with violations; if there are none, also the number of bytes of all.
 
-    `walker` returns the tables of :func:`walker` as they are now, and `learn` extends them, given where a row begins
-    and an id. Stream k has the ids, in range and contiguous, from ``begins[k]`` to ``ends[k]``; `initial` is where the
-    row of the initial state begins. The walk notices a violation at most `back` ids after its piece; 1 or more, as a
-    violation at the end of a stream is noticed after its last id. A special token that the text spells begins at most
-    `reach` ids before the one in which it ends. The last stream continues after its ids if it `is_open`.
+    `walker` returns the tables of the walk as they are now, and `learn` extends them, given where a row begins and an
+    id. Of the `streams`, the begins and the ends, stream k has the ids, in range and contiguous, from ``begins[k]`` to
+    ``ends[k]``; `initial` is where the row of the initial state begins. `looks_back` is a pair: the walk notices a
+    violation at most so many ids after its piece, 1 or more, as a violation at the end of a stream is noticed after
+    its last id; and a special token that the text spells begins at most so many ids before the one in which it ends.
+    The last stream continues after its ids if it `is_open`.
 
     The parts, of shape (parts, 2), are pairs of the first id and the one after the last, in order and disjoint. Each
     begins and ends where its stream does, or where the text is always cut.
     """
+    (begins, ends), (back, reach) = streams, looks_back
     if back < 1:
         raise ValueError("no part can begin after the last id")
     found: Int64Array = np.empty((max(64, len(ids) // 64), 2), dtype=np.int64)
