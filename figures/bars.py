@@ -12,34 +12,37 @@ from figures.table import Tables
 OURS, OTHERS = COLOURS[0], "#b8b8b8"
 
 _WIDTH, _LEFT, _RIGHT = 760, 210, 70
+_LETTER = 6.6  # the width of a letter, about
 _BAR, _GAP = 16, 20
 
 
-def bar_chart(groups: Mapping[str, Mapping[str, float]], *, title: str, note: Sequence[str] = ()) -> str:
-    """Return a chart of horizontal bars, longest first in each group; those of tokdfa have a colour of their own.
+def bar_chart(
+    groups: Mapping[str, Mapping[str, float]], *, title: str, note: Sequence[str] = (), ours: str = "tokdfa"
+) -> str:
+    """Return a chart of horizontal bars, longest first in each group; names that begin with `ours` have a colour.
 
     Parameters
     ----------
     groups : mapping from heading to a mapping from name to length
-        Each group has a scale of its own, which begins at 0.
+        All groups have one scale, which begins at 0.
     title : str
     note : sequence of str
         Lines below.
     """
     parts = [text(12, 22, title, font_size="14", font_weight="bold")]
+    left = max(_LEFT, 20 + _LETTER * max(len(name) for bars in groups.values() for name in bars))
+    most = max(value for bars in groups.values() for value in bars.values())
     y = 40.0
     for heading, bars in groups.items():
         parts.append(text(12, y + 10, heading, font_weight="bold"))
         y += 18
-        most = max(bars.values())
         for name, value in sorted(bars.items(), key=lambda bar: -bar[1]):
-            width = (_WIDTH - _LEFT - _RIGHT) * value / most
-            ours = name.startswith("tokdfa")
+            width = (_WIDTH - left - _RIGHT) * value / most
             parts += [
-                text(_LEFT - 8, y + 12, name, anchor="end"),
-                f'<rect x="{_LEFT}" y="{y + 2:.1f}" width="{width:.1f}" height="{_BAR - 3}" '
-                f'fill="{OURS if ours else OTHERS}"/>',
-                text(_LEFT + width + 5, y + 12, f"{value:,.3g}" if value < 1000 else f"{value:,.0f}"),
+                text(left - 8, y + 12, name, anchor="end"),
+                f'<rect x="{left:g}" y="{y + 2:.1f}" width="{width:.1f}" height="{_BAR - 3}" '
+                f'fill="{OURS if name.startswith(ours) else OTHERS}"/>',
+                text(left + width + 5, y + 12, f"{value:,.3g}" if value < 1000 else f"{value:,.0f}"),
             ]
             y += _BAR
         y += _GAP - 6

@@ -30,7 +30,7 @@ def draw(tables: Tables) -> str:
     }
     return line_chart(
         series,
-        title="Every job on ordinary text",
+        title="Every job takes time in proportion to the text",
         x_label="bytes of text",
         y_label="nanoseconds a byte",
         log_x=True,

@@ -16,4 +16,6 @@ def draw(tables: Tables) -> str:
         title: {row["encoder"].partition("(")[0]: row["MB/s"] for row in table["rows"]}
         for title, table in shown.items()
     }
-    return bar_chart(groups, title="Text to ids, MB a second; one text by one thread", note=note(shown))
+    return bar_chart(
+        groups, title="Text to ids, MB a second, one text by one thread; longer is better", note=note(shown)
+    )

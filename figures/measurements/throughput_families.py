@@ -18,4 +18,4 @@ def draw(tables: Tables) -> str:
         known = {name: speed for name, speed in speeds.items() if isinstance(speed, float)}
         groups.setdefault(row["file"], {})[row["text"]] = known
     title = "Encoding by family, one thread, at rest"
-    return dot_chart(groups, title=title, label="MB/s", note=note(shown))
+    return dot_chart(groups, title=title, label="MB a second, logarithmic; further right is better", note=note(shown))

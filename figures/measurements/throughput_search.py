@@ -22,4 +22,6 @@ def draw(tables: Tables) -> str:
             speeds = {way: row[way] for way in WAYS if row[way] != "-"}
             groups.setdefault(CORPORA[row["corpus"]], {})[row["pattern"]] = speeds
     title = "Searching ids of GPT-2 for a pattern, one thread; the others decode first"
-    return dot_chart(groups, title=title, label="MB of text a second", note=note(shown))
+    return dot_chart(
+        groups, title=title, label="MB of text a second, logarithmic; further right is better", note=note(shown)
+    )

@@ -18,4 +18,6 @@ def draw(tables: Tables) -> str:
     for title, table in shown.items():
         case, _, size = title.removesuffix(", 1 thread(s)").partition(": ")
         groups[f"{CORPORA[case]}: {size}"] = {row["trainer"]: row["MB/s"] for row in table["rows"]}
-    return bar_chart(groups, title="Training a dictionary, MB of text a second, one thread", note=note(shown))
+    return bar_chart(
+        groups, title="Training a dictionary, MB of text a second, one thread; longer is better", note=note(shown)
+    )

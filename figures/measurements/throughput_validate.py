@@ -24,5 +24,5 @@ def draw(tables: Tables) -> str:
         for table in shown.values()
         for row in table["rows"]
     }
-    title = "Is a stream canonical? Million tokens a second, one thread"
+    title = "Is a stream canonical? Million tokens a second, one thread; longer is better"
     return bar_chart(groups, title=title, note=note(shown))

@@ -31,4 +31,6 @@ def draw(tables: Tables) -> str:
         for title, table in files.items()
     }
     measured = note({OWN: tables[OWN], **files})
-    return bar_chart(groups, title="Loading a tokenizer, milliseconds of processor time", note=measured)
+    return bar_chart(
+        groups, title="Loading a tokenizer, milliseconds of processor time; shorter is better", note=measured
+    )

@@ -17,5 +17,7 @@ def draw(tables: Tables) -> str:
         for title, table in tables.items()
     }
     return bar_chart(
-        groups, title="Multilingual cased WordPiece, million words a second, one thread", note=note(tables)
+        groups,
+        title="Multilingual cased WordPiece, million words a second, one thread; longer is better",
+        note=note(tables),
     )

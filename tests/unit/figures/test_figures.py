@@ -102,7 +102,7 @@ def rectangles(svg: str) -> list[tuple[str, float]]:
 def test_bars_are_as_long_as_what_they_stand_for() -> None:
     svg = bar_chart({"one": {"tokdfa": 30.0, "a": 60.0, "b": 15.0}, "two": {"a": 1200.0}}, title="t", note=["n", "m"])
     (_, a), (ours, t), (_, b), (other, whole) = rectangles(svg)
-    assert a == whole == 2 * t == 4 * b
+    assert whole == 20 * a == 40 * t == 80 * b
     assert ours != other
     words = [element.text for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
     assert words == ["t", "one", "a", "60", "tokdfa", "30", "b", "15", "two", "a", "1,200", "n", "m"]
