@@ -29,9 +29,9 @@ def ends_but_for_spaces(text: bytes, other: bytes, other_ends: Int64Array) -> In
 
 
 def offsets_at(length_of: Uint16Array, ids: Int32Array, indices: Int64Array) -> Int64Array:
-    """Return the number of bytes of the ids before each of some ascending indices; ids are checked to be in range."""
+    """Return the number of bytes of the ids before each of some ascending indices; callers check the ids."""
     offsets: Int64Array = np.empty(len(indices), dtype=np.int64)
     if indices[:1].sum() < 0 or indices[-1:].sum() > len(ids) or (indices[1:] < indices[:-1]).any():
-        raise ValueError("the indices must ascend, and be those of ids")
+        raise ValueError("the indices must ascend, and be in range")
     call(lib.tokdfa_offsets_at, length_of, ids, indices, len(indices), out=(offsets,))
     return offsets
