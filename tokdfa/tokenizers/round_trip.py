@@ -12,13 +12,14 @@ from tokdfa.automata.alphabet import Word
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import AlphabetError, TokenStreamError
 from tokdfa.kernels.walk.ends import ends_but_for_spaces
-from tokdfa.regex.unicode.normalization import Form, normalize
-from tokdfa.regex.unicode.quick_check import Change, changes
+from tokdfa.regex.unicode.normalization import Form
+from tokdfa.regex.unicode.quick_check import Change, changes, in_form
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.encoding.encoded import Decoded
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.decoder import Decoder, SpelledTexts
+    from tokdfa.tokenizers.encoding.added_tokens import AddedTokens
     from tokdfa.tokenizers.encoding.batches import EncodedDocuments
     from tokdfa.tokenizers.models.unigram.lattice import RecordedText
     from tokdfa.tokenizers.models.unigram.segmenter import Before, WrongWords
@@ -240,13 +241,17 @@ def ends_in(text: str, other: Decoded) -> Int64Array | None:
     return ends_but_for_spaces(text.encode("utf-8"), other.text.encode("utf-8"), other.ends)
 
 
-def ends_before_normalizing(text: str, form: Form, other: Decoded) -> Ends | None:
+def ends_before_normalizing(text: str, form: Form, added: AddedTokens, other: Decoded) -> Ends | None:
     """Return the ends of ids in a text that was brought into a form, and is the text of the ids then; None for others.
 
     They are the ends in the text before that; half a byte after the beginning of a changed segment for ends within it.
+    The added tokens that are found before the text is normalized stay as they are: in "é<é>" in NFD, "<é>" does.
     """
-    ends = ends_in(normalize(text, form), other)
-    return None if ends is None else _before_changes(ends, [*changes(text.encode("utf-8"), form)])
+    data = text.encode("utf-8")
+    kept = None if added.outer_finder is None else added.outer_finder.find(data)
+    changed = [*changes(data, form, kept)]
+    ends = ends_in(in_form(data, form, kept).tobytes().decode("utf-8"), other)
+    return None if ends is None else _before_changes(ends, changed)
 
 
 def _before_changes(ends: Int64Array, changed: list[Change]) -> Ends:

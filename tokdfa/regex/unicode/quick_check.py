@@ -28,16 +28,23 @@ def is_normal(data: bytes, form: Form) -> bool:
     return offset == len(data) or next(changes(data, form), None) is None
 
 
-def changes(data: bytes, form: Form) -> Iterator[Change]:
-    """Yield the segments of a text, as UTF-8, that a normalization form changes, in order."""
-    known = form_tables(form)
-    view = memoryview(data)
+def changes(data: bytes, form: Form, spans: Int64Array | None = None) -> Iterator[Change]:
+    """Yield the segments of a text, as UTF-8, that a normalization form changes, in order.
+
+    The optional `spans` are not to be normalized; see :func:`in_form`.
+    """
+    kept = [] if spans is None else spans[:, :2].tolist()
     at = 0
-    while True:
-        begin = at + first_change(known, view[at:])
-        if begin == len(data):
-            return
-        segment = _segment_at(view, begin, len(data), form)
+    for start, stop in (*kept, (len(data), len(data))):
+        yield from _changes_within(data, at, start, form)
+        at = stop
+
+
+def _changes_within(data: bytes, at: int, stop: int, form: Form) -> Iterator[Change]:
+    """Yield the segments that change in the text from byte `at` to byte `stop`."""
+    known, view = form_tables(form), memoryview(data)[:stop]
+    while (begin := at + first_change(known, view[at:])) < stop:
+        segment = _segment_at(view, begin, stop, form)
         at = begin + len(segment.encode("utf-8"))
         changed = normalize(segment, form)
         # The segment may only have been too long for the kernel.

@@ -317,7 +317,7 @@ class BytePairs(Model):
         again = None if form is None else self.decoded(tokenizer, canonical, begins=begins)
         if form is None or again is None:
             return super().ends(tokenizer, text, canonical, begins=begins)
-        return ends_before_normalizing(text, form, again)
+        return ends_before_normalizing(text, form, tokenizer.added_tokens, again)
 
     def word_of(self, tokenizer: Tokenizer, id: int) -> Word:
         """Return the spelling of an id in its file where texts are rewritten, and its bytes elsewhere."""

@@ -109,6 +109,10 @@ def test_what_is_between_spans_is_brought_into_a_form(form: Form) -> None:
             at = stop
         expected += normalize(text[at:], form).encode()
         n_moved += given.tolist() != moved
+        changed = data
+        for change in [*changes(data, form, given)][::-1]:
+            changed = changed[: change.begin] + change.normalized.encode() + changed[change.end :]
+        assert changed == expected
         found = in_form(memoryview(data), form, given)
         assert found.tobytes() == expected
         assert given.tolist() == moved

@@ -13,7 +13,7 @@ import pytest
 import tokdfa
 from tests.support.normalized import normalized_file, spoiled, text
 from tests.support.seeds import seeds
-from tests.support.tokenizer_files import tokenizer_json
+from tests.support.tokenizer_files import added_token, spell, tokenizer_json
 from tests.support.tuned import validate_tuned
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import TokdfaError, TokenStreamError, UnsupportedFeatureError
@@ -22,6 +22,7 @@ from tokdfa.jobs.validation.engine import engine_of
 from tokdfa.jobs.validation.judges.encoding import EncodingJudge
 from tokdfa.jobs.validation.tuning import Tuning
 from tokdfa.jobs.validation.violation import Violation
+from tokdfa.regex.unicode.normalization import Form, normalize
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 
@@ -108,6 +109,36 @@ def test_walking_finds_what_judging_as_a_whole_finds(tmp_path: Path) -> None:
     assert min(met["walked"], met["not walked"]) > 1, met
     kinds = ("canonical", "not canonical", "not UTF-8", "window", "wrong window")
     assert min(met[kind] for kind in kinds) > 30, met
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
+@pytest.mark.parametrize("special", ["가", "\u1100\u1161", "e\u0301", "<\u212b>", "ﬁ"])
+def test_added_tokens_in_no_form_separate_violations(form: Form, special: str, tmp_path: Path) -> None:
+    rules = [(b" ", b"a"), (b"\xd0", b"\xb4"), (b"\xe1", b"\x84"), (b"\xe1\x84", b"\x80"), (b"\xcc", b"\x81")]
+    file = tokenizer_json(rules, normalizer={"type": form}, added_tokens=[])
+    vocab = file["model"]["vocab"]
+    id = len(vocab)
+    file["added_tokens"].append(added_token(id, special))
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(file), encoding="utf-8")
+    tokenizer = tokdfa.load(path)
+    assert isinstance(tokenizer, Tokenizer)
+    assert is_walked(tokenizer)
+    drawn, wrong = random.Random(f"{form} {special}"), 0
+    for _ in range(100):
+        ids: list[int] = []
+        for _ in range(drawn.randrange(2, 6)):
+            part = normalize(drawn.choice([" a", "д", "\u1100", "e\u0301", "a"]), form)
+            alone = [vocab[spell(bytes([byte]))] for byte in part.encode()]
+            ids += alone if drawn.random() < 0.6 else tokenizer.unnormalized.encode(part).tolist()
+            ids += [id] * drawn.randrange(2)
+        given = np.array(ids, dtype=np.int32)
+        at_once = [*validate(tokenizer, given, all=True).violations]
+        assert at_once == as_a_whole(tokenizer, given), ids
+        # Wrong ids before and after the token are two violations, as they are next to any other text.
+        assert not any(id in violation.ids for violation in at_once), ids
+        wrong += len(at_once) > 1
+    assert wrong > 20
 
 
 @pytest.fixture
