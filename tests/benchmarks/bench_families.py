@@ -141,14 +141,14 @@ def spoiled(tokenizer: tokdfa.AnyTokenizer, ids: Any, share: float) -> Any:
 
 
 def rollouts(family: Family) -> Iterator[Row]:
-    """Yield the seconds that checking 10,000 rollouts of 2,000 ids takes, of which 1 % have drifted: 10 x of 1,000."""
+    """Yield the seconds that checking 10,000 rollouts of 2,000 ids takes, of which 1 % have drifted."""
     tokenizer, source = family.tokenizer, np.random.default_rng(7)
     stream = drifted(tokenizer, tokenizer.encode(texts(family, LENGTH)["English"]), 1.3 * 0.01, source)
-    streams = some(tokenizer, stream, source)[:1000]
+    streams = some(tokenizer, stream, source)
     tokdfa.check_rollouts(tokenizer, streams[:10], threads=1)
     began = process_time()
     tokdfa.check_rollouts(tokenizer, streams, threads=1)
-    yield [family.name, 10 * (process_time() - began)]
+    yield [family.name, process_time() - began]
 
 
 def load(family: Family) -> Iterator[Row]:
@@ -195,7 +195,7 @@ TABLES: dict[str, tuple[Callable[[Family], Iterator[Row]], str, list[str]]] = {
     ),
     "rollouts": (
         rollouts,
-        "checking 10,000 rollouts of 2,000 ids, 1 % drifted: ten times one run of 1,000",
+        "checking 10,000 rollouts of 2,000 ids, 1 % drifted",
         ["tokdfa, s"],
     ),
     "load": (load, "loading by family", ["tokdfa, ms", "library, ms", "of it", "gigatoken, ms"]),

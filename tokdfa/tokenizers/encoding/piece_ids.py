@@ -44,7 +44,6 @@ class PieceIds:
 
     def __init__(self, contents: Contents) -> None:
         self._contents = contents
-        self._is_bytewise = contents.dictionary.alphabet.kind == "bytes"
         self._of_thread = local()
         self._idle: dict[int, TextEncoder] = {}
 
@@ -53,6 +52,11 @@ class PieceIds:
 
     def __setstate__(self, contents: Contents) -> None:
         self.__init__(contents)  # type: ignore[misc]
+
+    @cached_property
+    def _is_bytewise(self) -> bool:
+        """Whether the rules are over bytes; asking for the rules may take longer than loading the file."""
+        return self._contents.dictionary.alphabet.kind == "bytes"
 
     def encode(self, pieces: Sequence[str | bytes]) -> Encoded:
         """Return the ids of all pieces.

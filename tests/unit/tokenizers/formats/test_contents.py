@@ -6,6 +6,7 @@ import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,14 @@ def test_rules_are_found_once_when_something_asks_for_them() -> None:
     assert contents.ids is finding.found["ids"]
     assert (contents.extra, contents.merges) == (finding.found["extra"], None)
     assert finding.n_calls == 1
+
+
+def test_loading_does_not_ask_for_them(data: Path) -> None:
+    tokenizer: Any = tokdfa.load(data / "vocabs" / "mistral_v3.model")
+    assert isinstance(tokenizer.contents, LateContents)
+    assert tokenizer.contents._find is not None
+    assert len(tokenizer.encode("Some words")) > 0
+    assert tokenizer.contents._find is None
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda given: pickle.loads(pickle.dumps(given)), replace])
