@@ -17,8 +17,8 @@ from tests.support.normalized import SYMBOLS
 from tests.support.real_tokenizers import SYMBOLS as HARD
 from tests.support.seeds import seeds
 from tokdfa.base.errors import TokenStreamError
-from tokdfa.jobs.validation.judges.encoding import EncodingJudge
-from tokdfa.jobs.validation.tuning import Tuning
+from tokdfa.jobs.validation.buffer import Tuning
+from tokdfa.jobs.validation.engines.reencoding import TextComparison
 from tokdfa.regex.unicode import SCALARS
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -83,7 +83,7 @@ def check(pair: tuple[Any, Tokenizer], data: Path, seed: int, n_texts: int) -> d
             given = [*given[:place], *drawn.choices(ids_of_tokens, k=drawn.randrange(2)), *given[place + 1 :]]
         ids = np.array(given, dtype=np.int32)
         found = tokenizer.validate(ids, all=True)
-        judge = EncodingJudge(tokenizer.round_trip, tuning=Tuning(window=1 << 40))
+        judge = TextComparison(tokenizer.round_trip, tuning=Tuning(window=1 << 40))
         assert [*found.violations] == [*judge.feed(ids), *judge.finish()], given
         try:
             canonical = theirs.encode(tokenizer.decode(ids), add_special_tokens=False).ids

@@ -46,7 +46,7 @@ def test_a_judge_far_down_a_stream(load: Callable[[Path], Any], tmp_path: Path) 
     spoiled = ids
     while len(tokenizer.validate(spoiled, all=True).violations) < 2:
         spoiled = drawn.permutation(spoiled)
-    begin = engine_of(tokenizer).judges()
+    begin = engine_of(tokenizer).stream_engines()
 
     def judged(first: int, byte: int) -> list[Any]:
         judge = begin(first, byte)

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from tokdfa.base.arrays import IntegerArray
 from tokdfa.jobs.replacing.api import Replacer
 from tokdfa.jobs.searching.api import Searcher
-from tokdfa.jobs.validation.api import judge, walk_over
+from tokdfa.jobs.validation.api import check, walk_over
+from tokdfa.jobs.validation.buffer import Tuning
 from tokdfa.jobs.validation.result import Validation, validation
-from tokdfa.jobs.validation.tuning import Tuning
 from tokdfa.jobs.validation.validator import ValidationOptions, Validator
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -39,7 +39,7 @@ def validate_tuned(
     walked = walk_over(tokenizer, ids) if is_plain and tuning.walks else None
     if walked is not None and walked[1] is None:
         return validation(len(walked[0]))
-    return judge(tokenizer, ids, walked, all=all, tuning=tuning, **options)
+    return check(tokenizer, ids, walked, all=all, tuning=tuning, **options)
 
 
 def tuned_validator(tokenizer: AnyTokenizer, *, tuning: Tuning, **options: Unpack[ValidationOptions]) -> Validator:

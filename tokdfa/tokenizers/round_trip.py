@@ -183,7 +183,7 @@ class RoundTrip:
         return None if found is None else (found[0], self.after(found[1]))
 
     @property
-    def judges_words(self) -> bool:
+    def checks_words(self) -> bool:
         """Whether streams are judged word by word."""
         return self._tokenizer.acceptor is not None
 

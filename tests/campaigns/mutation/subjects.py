@@ -15,7 +15,7 @@ SUBJECTS: dict[str, list[str]] = {
     "tokdfa/training/*.py": ["tests/unit/training", "tests/paper/test_[bfs]*_*.py"],
     "tokdfa/tokenizers/models/wordpiece/*.py": ["tests/unit/tokenizers/models/wordpiece"],
     "tokdfa/jobs/validation/*.py": ["tests/unit/jobs/validation"],
-    "tokdfa/jobs/validation/judges/*.py": ["tests/unit/jobs/validation"],
+    "tokdfa/jobs/validation/engines/*.py": ["tests/unit/jobs/validation"],
 }
 
 

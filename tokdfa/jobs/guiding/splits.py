@@ -127,12 +127,12 @@ class Splits:
                     self._tree.append({})
                 node = self._tree[node][id]
             self._ends.add(node)
-        self._cuts = Cuts(lifted.hypotheses.class_of_code_point)
+        self._cuts = Cuts(lifted.split_nfa.class_of_code_point)
         self._classes = [_Class(None)]
         # One entry an id; class 0 has the ids that no canonical stream has.
         self.class_of: Int32Array = self._classify(text, offsets, kinds)
         n_classes = len(self._classes)
-        self._n_symbols = lifted.hypotheses.n_classes
+        self._n_symbols = lifted.split_nfa.n_classes
         self._width = 4 * n_classes + self._n_symbols
         self._cores: list[_Core] = [()]
         self._number_of: dict[_Core, int] = {(): DEAD}
@@ -160,7 +160,7 @@ class Splits:
         self._of_kind: dict[tuple[int, int, int], int] = {}
         self._initial_core = self._number({(False, False, _ROOT): 1})
         self.initial = self._initial_core * self._cuts.n_cuts
-        every = (1 << len(lifted.hypotheses.moves)) - 1
+        every = (1 << len(lifted.split_nfa.moves)) - 1
         # The state between two symbols of any text.
         self.anywhere = self._number({(False, False, _NOWHERE): every}) * self._cuts.n_cuts
         if not kinds.forbidden:
@@ -305,7 +305,7 @@ class Splits:
 
     def _classify(self, text: np.ndarray, offsets: np.ndarray, kinds: IdKinds) -> Int32Array:
         usable, special, alone, forbidden = kinds
-        nfa = self._lifted.hypotheses
+        nfa = self._lifted.split_nfa
         byte_classes = np.zeros(256, dtype=np.int32)
         keys, told = words.take_apart(
             text, offsets, ~usable, nfa.class_of_code_point, nfa.n_classes, byte_classes, self._effect_after

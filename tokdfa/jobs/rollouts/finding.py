@@ -19,9 +19,9 @@ from tokdfa.jobs.rollouts.stretches import NOT_ENCODABLE, NOT_UTF8, Stretches, i
 from tokdfa.jobs.validation.api import validate
 from tokdfa.jobs.validation.differences import differences
 from tokdfa.jobs.validation.engine import engine_of
-from tokdfa.jobs.validation.judges.parts import differing_tokens, encode_parts, is_split_at_once
+from tokdfa.jobs.validation.engines.comparing import compare_texts
+from tokdfa.jobs.validation.engines.parts import differing_tokens, encode_parts, is_split_at_once
 from tokdfa.jobs.validation.model import Model
-from tokdfa.jobs.validation.reencoding import compare_texts
 from tokdfa.jobs.validation.table import Table
 from tokdfa.jobs.validation.violations import ranges
 from tokdfa.kernels.unigram.accept import WrongWords
@@ -190,7 +190,7 @@ def _found_in(trip: RoundTrip, ids: Int32Array, begin: int, stop: int, *, begins
 
 def _wrong_units(trip: RoundTrip, ids: Int32Array, cuts: Int64Array, begins: bool) -> list[int]:
     """Return the numbers of the parts between cuts that may not be canonical: the ones with wrong words, or all."""
-    if trip.judges_words:
+    if trip.checks_words:
         n, _, _, words = trip.wrong_words(ids, begins=begins)
         if n == len(ids):
             return [*np.unique(np.searchsorted(cuts, words.bounds[:, 0], side="right")).tolist()]
@@ -225,7 +225,7 @@ def _by_words(tokenizer: AnyTokenizer, ids: Int32Array, lows: Int64Array, highs:
     trip = tokenizer.round_trip
     if not len(lows) or trip.boundaries.why_none is not None:
         return None
-    if trip.judges_words:
+    if trip.checks_words:
         return _of_wrong_words(tokenizer, ids, lows, highs)
     return _of_longest_matches(tokenizer, ids, lows, highs) if trip.takes_longest else None
 

@@ -2,20 +2,18 @@
 
 Read in this order:
 
-1. `api`: `validate`, which judges an array from where one walk over it stops; `result` holds the answer. `validator`:
-   streams that come in chunks, with documents; many ids that come together are a `block`, which is judged at once.
-2. `violation`: where and why a stream is not canonical, as data; `kind` has the kinds, `wording` their sentences, and
-   `violations` is the sequence of all; many are made only when they are read.
-3. `engine`: the one place that chooses the judges for the streams of a tokenizer, and names the choice. `judges`: the
+1. `api`: `validate`, which checks an array from where one walk over it stops; `result` holds the answer. `validator`:
+   streams that come in chunks, with documents; many ids that come together are a `block`, which is checked at once.
+2. `violation`: where and why a stream is not canonical, as data; `kind` has the kinds and their sentences, and
+   `violations` those that are found many at once, each made when it is read.
+3. `engine`: the one place that chooses an engine for the streams of a tokenizer, and names it. `engines`: the
    algorithms.
-4. The inputs of the judges: `model` (a tokenizer as tables over its ids), `table` (the machine of a pre-tokenizer over
+4. The inputs of the engines: `model` (a tokenizer as tables over its ids), `table` (the machine of a pre-tokenizer over
    ids, made on demand; `canonical` is its slow twin, the product of automata), `window` (a part of a stream, its text
-   and special tokens), `buffer` (ids not judged yet), `differences` (of two tokenizations), `reencoding` (of many texts
-   at once), `units` (wrong words next to the right ones), `spelled` (special tokens by their ends). `tuning` says how
-   many ids are judged at once and kept.
+   and special tokens), `buffer` (ids not judged yet, and how many are kept), `differences` (of two tokenizations).
 
 Used by: `Tokenizer.validate`, the command `validate`, `report`.
 
 Cost: 2 to 4 ns an id of an array at rest, in memory that does not grow with the stream, except for tokenizers that are
-judged by encoding again. The tables of a tokenizer take less than a tenth of a second, once.
+checked by encoding again. The tables of a tokenizer take less than a tenth of a second, once.
 """

@@ -12,19 +12,18 @@ import numpy.typing as npt
 from tokdfa.base.arrays import IntegerArray, id_array
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.base.suggestions import wrong_argument
+from tokdfa.jobs.validation.buffer import DEFAULT, Tuning
 from tokdfa.jobs.validation.engine import engine_of
-from tokdfa.jobs.validation.judges.accepting import WHOLE
-from tokdfa.jobs.validation.result import Validation, validation
-from tokdfa.jobs.validation.tuning import DEFAULT, Tuning
+from tokdfa.jobs.validation.engines.accepting import WHOLE
+from tokdfa.jobs.validation.result import Validation, Violations, validation
 from tokdfa.jobs.validation.validator import Validator
-from tokdfa.jobs.validation.violations import Violations
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 if TYPE_CHECKING:
-    from tokdfa.jobs.validation.judges.accepting import Rest
+    from tokdfa.jobs.validation.engines.accepting import Rest
     from tokdfa.jobs.validation.validator import ValidationOptions
     from tokdfa.jobs.validation.violation import Violation
-__all__ = ["judge", "n_accepted", "validate", "walk_over"]
+__all__ = ["check", "n_accepted", "validate", "walk_over"]
 
 _SMALL = 1 << 12
 """The number of ids that are judged first, if only the first violation is wanted."""
@@ -90,14 +89,14 @@ def validate(
     (1, (2513,))
     """
     if window or literal or documents is not None:
-        return judge(tokenizer, ids, all=all, window=window, documents=documents, literal=literal)
+        return check(tokenizer, ids, all=all, window=window, documents=documents, literal=literal)
     walked = walk_over(tokenizer, ids)
     if walked is not None and walked[1] is None:
         return validation(len(walked[0]))
-    return judge(tokenizer, ids, walked, all=all)
+    return check(tokenizer, ids, walked, all=all)
 
 
-def judge(
+def check(
     tokenizer: AnyTokenizer,
     ids: npt.ArrayLike | Iterator[IntegerArray],
     walked: tuple[IntegerArray, Rest | None] | None = None,

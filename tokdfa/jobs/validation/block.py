@@ -1,18 +1,23 @@
-"""A block: some ids of a stream, with the texts that they are in."""
+"""A block: some ids of a stream, with the texts that they are in, and the violations found in it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray, Uint16Array, running_sum
-from tokdfa.jobs.validation.judges.accepting import Rest
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint16Array, running_sum
+from tokdfa.jobs.validation.engines.accepting import Rest
 from tokdfa.jobs.validation.violation import Violation, out_of_range
+from tokdfa.jobs.validation.violations import Rows, Spans
 from tokdfa.kernels.walk.ends import offsets_at
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.round_trip import RoundTrip
+
+CLOSE = 1 << 5
+"""The number of ids of a window where ids are judged one by one."""
 
 _NONE: Int64Array = np.zeros(0, dtype=np.int64)
 
@@ -127,3 +132,46 @@ class Block(NamedTuple):
 def _within(indices: Int64Array, begin: int, end: int) -> Int64Array:
     """Return the ascending indices from `begin` to before `end`, counted from `begin`."""
     return indices[slice(*np.searchsorted(indices, [begin, end]))] - begin
+
+
+class BlockResult(NamedTuple):
+    """The violations in the first ids of a block, the number of these ids, the offset at which they end.
+
+    `begins` is whether a text begins after them, and `following` its round trip, if the text before counts. The offset
+    may not be the end if nothing follows the block and nothing is wrong in it.
+
+    No ids are judged if nothing in the block decides the violations at its beginning.
+    """
+
+    violations: list[Sequence[Violation]]
+    n_ids: int
+    byte: int
+    begins: bool = True
+    following: RoundTrip | None = None
+
+
+def are_within(indices: Int64Array, intervals: list[tuple[int, int]]) -> BoolArray:
+    """Return which indices are in one of some ascending intervals."""
+    if not intervals:
+        return np.zeros(len(indices), dtype=np.bool_)
+    begins, ends = np.array(intervals).T
+    number = np.searchsorted(begins, indices, side="right")
+    within: BoolArray = indices < np.append(0, ends)[number]
+    return within
+
+
+def merged(
+    found: list[tuple[int, list[Violation]]],
+    rows: Rows,
+    spans_of: Callable[[Rows], Spans],
+    indices: Int64Array | None = None,
+) -> list[Sequence[Violation]]:
+    """Return violations found one by one, each with its index, and violations in rows, at `indices`, all in order."""
+    parts: list[Sequence[Violation]] = []
+    low = 0
+    indices = rows.first if indices is None else indices
+    bounds = np.searchsorted(indices, np.array([at for at, _ in found], dtype=np.int64)).tolist()
+    for high, (_, violations) in zip(bounds, found, strict=True):
+        parts += (spans_of(rows.chosen(slice(low, high))), violations)
+        low = high
+    return [*parts, spans_of(rows.chosen(slice(low, None)))]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.base.verdict import Displayed
@@ -21,25 +21,16 @@ from tokdfa.tokenizers.pretokenizers.machine import SplitNFA
 from tokdfa.tokenizers.pretokenizers.token_lift import LiftState, TokenLift, TokenParts
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-# A set of hypotheses is represented by the bits of an integer.
-Mask: TypeAlias = int
-
 
 class CanonicalState(NamedTuple):
     """The possibilities that the ids read so far leave open.
 
-    `hypotheses` are those that the ids confirm, as bits, and `pair` is the state of the pair test after the last token,
-    -1 at the beginning of a text. `cut` has the bytes of a symbol that is cut short, or of one that can be completed to
-    symbols of the same classes. If that symbol began within a token (`is_inside`), no piece can begin with it; if the
-    pair test forbids the boundary at which it began (`must_begin`), a piece must. `spelled` is the end of the text,
-    with which a special token may begin.
+    `split` is the state of the pre-tokenizer, and `pair` the state of the pair test after the last token, -1 at the
+    beginning of a text. `spelled` is the end of the text, with which a special token may begin.
     """
 
-    hypotheses: Mask
+    split: LiftState
     pair: int = -1
-    cut: bytes = b""
-    is_inside: bool = False
-    must_begin: bool = False
     spelled: bytes = b""
 
 
@@ -54,7 +45,7 @@ class CanonicalAutomaton(Displayed):
     Attributes
     ----------
     tokenizer : Tokenizer
-    hypotheses : SplitNFA
+    split_nfa : SplitNFA
         The hypotheses of its pre-tokenizer.
 
     Raises
@@ -77,8 +68,8 @@ class CanonicalAutomaton(Displayed):
         _check(tokenizer)
         self.tokenizer = tokenizer
         self._pairs = tokenizer.dfa
-        self._lifted = TokenLift(tokenizer.splitting)
-        self.hypotheses: SplitNFA = self._lifted.hypotheses
+        self._token_lift = TokenLift(tokenizer.splitting)
+        self.split_nfa: SplitNFA = self._token_lift.split_nfa
         self._parts: dict[int, TokenParts | None] = {}
         self._specials = frozenset(special.id for special in tokenizer.specials)
         contents = spelled_specials(tokenizer)
@@ -90,11 +81,11 @@ class CanonicalAutomaton(Displayed):
     @property
     def initial(self) -> CanonicalState:
         """The initial state."""
-        return CanonicalState(1)
+        return CanonicalState(self._token_lift.initial)
 
     def is_final(self, state: CanonicalState) -> bool:
         """Return whether a canonical stream may end in `state`."""
-        return self._lifted.is_final(_lifted(state))
+        return self._token_lift.is_final(state.split)
 
     def step(self, state: CanonicalState, token: int) -> CanonicalState | None:
         """Return the state reached from `state` on an id, or None if nothing canonical continues like this."""
@@ -105,18 +96,11 @@ class CanonicalAutomaton(Displayed):
             return None
         number = int(self.tokenizer.id_to_token[token])
         behind = self._pairs.step(max(state.pair, 0), number)
-        reached = self._lifted.step(_lifted(state), parts, behind is not None)
+        reached = self._token_lift.step(state.split, parts, behind is not None)
         spelled = None if reached is None else self._spelled(state.spelled, token)
         if reached is None or spelled is None:
             return None
-        return CanonicalState(
-            reached.hypotheses,
-            int(self._pairs.state[number]),
-            reached.cut,
-            reached.is_inside,
-            reached.must_begin,
-            spelled,
-        )
+        return CanonicalState(reached, int(self._pairs.state[number]), spelled)
 
     def moves(self, state: CanonicalState) -> Iterator[tuple[int, CanonicalState]]:
         """Yield every transition out of `state` as (id, target), ids ascending."""
@@ -142,14 +126,10 @@ class CanonicalAutomaton(Displayed):
         if id not in self._parts:
             if not 0 <= id < self.tokenizer.n_ids or self.tokenizer.id_to_token[id] < 0:
                 raise TokenStreamError("no token has this id", value=id)
-            self._parts[id] = self._take_apart(id)
+            number = int(self.tokenizer.id_to_token[id])
+            is_live = number < len(self._pairs.birth) and self._pairs.birth[number] >= 0
+            self._parts[id] = self._token_lift.parts(self.tokenizer.name_of(id)) if is_live else None
         return self._parts[id]
-
-    def _take_apart(self, id: int) -> TokenParts | None:
-        number = int(self.tokenizer.id_to_token[id])
-        if not number < len(self._pairs.birth) or self._pairs.birth[number] < 0:
-            return None
-        return self._lifted.parts(self.tokenizer.name_of(id))
 
     def _spelled(self, before: bytes, id: int) -> bytes | None:
         """Return the end of the text that may be the beginning of a special token; None if there is a whole one."""
@@ -160,10 +140,6 @@ class CanonicalAutomaton(Displayed):
             return None
         ends = (text[-n:] for n in range(min(self._longest - 1, len(text)), 0, -1))
         return next((end for end in ends if end in self._beginnings), b"")
-
-
-def _lifted(state: CanonicalState) -> LiftState:
-    return LiftState(state.hypotheses, state.cut, state.is_inside, state.must_begin)
 
 
 def _check(tokenizer: Tokenizer) -> None:

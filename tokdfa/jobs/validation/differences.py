@@ -12,8 +12,6 @@ from tokdfa.jobs.validation.violations import ranges
 from tokdfa.kernels.walk.differences import Tokenizations, find_differences
 from tokdfa.tokenizers.round_trip import Ends
 
-__all__ = ["NO_CUTS", "Parts", "differences", "differing_parts", "trimmed"]
-
 NO_CUTS: Int64Array = np.zeros(0, dtype=np.int64)
 
 
@@ -105,14 +103,20 @@ def _parts_apart(
     lows, highs = np.sort(np.append(parts[:, 2], other_cuts)), np.sort(np.append(parts[:, 3], other_cuts))
     byte_at = np.append(0, ends)
     base, size = byte_at[begins], byte_at[stops] - byte_at[begins]
-    own, own_ends, places = _set_apart(ids, ends, begins, stops, base, size)
-    other, other_ends, other_places = _set_apart(canonical, others, lows, highs, base, size)
+    own, own_ends, indices = _set_apart(ids, ends, begins, stops, base, size)
+    other, other_ends, other_indices = _set_apart(canonical, others, lows, highs, base, size)
     found = find_differences(Tokenizations(own, own_ends), Tokenizations(other, other_ends))[:, 1:]
     for at, side in ((0, own), (2, other)):
         found[:, at] += side[found[:, at]] == _BOUND
         found[:, at + 1] -= side[found[:, at + 1] - 1] == _BOUND
     return np.column_stack(
-        (places[found[:, 0]], places[found[:, 1]], other_places[found[:, 2]], other_places[found[:, 3]], found[:, 4])
+        (
+            indices[found[:, 0]],
+            indices[found[:, 1]],
+            other_indices[found[:, 2]],
+            other_indices[found[:, 3]],
+            found[:, 4],
+        )
     )
 
 
@@ -128,12 +132,12 @@ def _set_apart(
     at, last = np.arange(len(chosen)) + 2 * text, offsets[1:] + 2 * np.arange(len(begins))
     first_byte = running_sum(size + 2)
     own = np.full(len(chosen) + 2 * len(begins), _BOUND, dtype=np.int32)
-    own_ends, places = np.empty(len(own), dtype=np.int64), np.empty(len(own), dtype=np.int64)
-    own[at], own_ends[at], places[at] = ids[chosen], ends[chosen] + (first_byte[:-1] - base)[text], chosen
+    own_ends, indices = np.empty(len(own), dtype=np.int64), np.empty(len(own), dtype=np.int64)
+    own[at], own_ends[at], indices[at] = ids[chosen], ends[chosen] + (first_byte[:-1] - base)[text], chosen
     for more in (1, 2):
         own_ends[last + more - 1] = first_byte[:-1] + size + more
-        places[last + more - 1] = stops
-    return own, own_ends, places
+        indices[last + more - 1] = stops
+    return own, own_ends, indices
 
 
 def trimmed(ids: Int32Array, canonical: Int32Array, parts: Int64Array, cuts: Int64Array) -> Parts:

@@ -1,4 +1,4 @@
-"""The one place that chooses how the streams of a tokenizer are judged: an engine, which has a name."""
+"""The one place that chooses how the streams of a tokenizer are checked: an engine, which has a name."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tokdfa.base.arrays import IntegerArray
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.jobs.validation.judges.accepting import Rest, unjudged_by_walk, unjudged_by_words
+from tokdfa.jobs.validation.buffer import DEFAULT, Tuning
+from tokdfa.jobs.validation.engines.accepting import Rest, unjudged_by_walk, unjudged_by_words
 from tokdfa.jobs.validation.model import Model
-from tokdfa.jobs.validation.tuning import DEFAULT, Tuning
 from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 if TYPE_CHECKING:
-    from tokdfa.jobs.validation.judges.encoding import EncodingJudge
-    from tokdfa.jobs.validation.judges.walk import WalkJudge
-    from tokdfa.jobs.validation.judges.whole import WholeJudge
+    from tokdfa.jobs.validation.engines.reencoding import TextComparison
+    from tokdfa.jobs.validation.engines.walk import PairWalk
+    from tokdfa.jobs.validation.engines.whole import WholeText
     from tokdfa.jobs.validation.table import Table
 
-    Judge: TypeAlias = WalkJudge | WholeJudge | EncodingJudge
+    StreamEngine: TypeAlias = PairWalk | WholeText | TextComparison
 
 
 class Engine(OfTokenizer[AnyTokenizer]):
@@ -87,38 +87,38 @@ class Engine(OfTokenizer[AnyTokenizer]):
             self.name = "encoding again, " + ("in parts" if is_cut else f"whole: because {why}")
 
     @property
-    def judges_at_once(self) -> bool:
+    def checks_blocks(self) -> bool:
         """Whether blocks of ids are judged at once."""
         if self.model is not None:
             return self.model.table is not None
         return self.tokenizer.segmenter is None or self.tokenizer.acceptor is not None
 
-    def judges(self, tuning: Tuning = DEFAULT) -> Callable[..., Judge]:
-        """Return a function that makes judges, given the first token of the stream to judge and its byte offset.
+    def stream_engines(self, tuning: Tuning = DEFAULT) -> Callable[..., StreamEngine]:
+        """Return a function that makes stream engines, given the first token to check and its byte offset.
 
-        Judges of texts that are encoded again also take whether the text `begins` there, and the `size` of a window.
+        Engines that encode again also take whether the text `begins` there, and the `size` of a window.
         """
-        # Streams that one call shows to be canonical need no judge, so none is imported before.
-        from tokdfa.jobs.validation.judges.encoding import EncodingJudge
-        from tokdfa.jobs.validation.judges.walk import WalkJudge
-        from tokdfa.jobs.validation.judges.whole import WholeJudge
+        # Streams that one call shows to be canonical need no engine, so none is imported before.
+        from tokdfa.jobs.validation.engines.reencoding import TextComparison
+        from tokdfa.jobs.validation.engines.walk import PairWalk
+        from tokdfa.jobs.validation.engines.whole import WholeText
 
         model, trip = self.model, self.tokenizer.round_trip
-        closed: Callable[..., Judge] = partial(EncodingJudge, trip, literal=self.literal, tuning=tuning)
+        closed: Callable[..., StreamEngine] = partial(TextComparison, trip, literal=self.literal, tuning=tuning)
         if model is not None:
-            closed = partial(WholeJudge if model.tokenizer.pretokenizer is None else WalkJudge, model, tuning=tuning)
+            closed = partial(WholeText if model.tokenizer.pretokenizer is None else PairWalk, model, tuning=tuning)
         if not self._window:
             return closed
         head = self._head
-        opened: Callable[..., Judge] = partial(EncodingJudge, trip, window=True, tuning=tuning)
+        opened: Callable[..., StreamEngine] = partial(TextComparison, trip, window=True, tuning=tuning)
         if head is not None:
-            opened = partial(WalkJudge, head, window=True, tuning=tuning)
+            opened = partial(PairWalk, head, window=True, tuning=tuning)
         # Only the first document of a window may begin within a text.
         return lambda first, byte, **how: opened(first, byte) if first == 0 else closed(first, byte, **how)
 
 
 def engine_of(tokenizer: AnyTokenizer, window: bool = False, literal: bool = False) -> Engine:
-    """Return the engine that judges the streams of a tokenizer, a derived table.
+    """Return the engine that checks the streams of a tokenizer, a derived table.
 
     Parameters
     ----------

@@ -222,8 +222,8 @@ class Model(OfTokenizer["Tokenizer"]):
 
     def is_proper_prefix(self, data: bytes) -> bool:
         """Return whether `data` is a proper prefix of a token that merging gives."""
-        place = bisect_left(self._live_words, data + b"\0")
-        return place < len(self._live_words) and self._live_words[place].startswith(data)
+        index = bisect_left(self._live_words, data + b"\0")
+        return index < len(self._live_words) and self._live_words[index].startswith(data)
 
     def may_follow(self, left: int, right: int) -> bool:
         """Return whether the pair test allows id `right` after id `left`."""

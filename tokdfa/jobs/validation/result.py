@@ -2,18 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, overload
 
 from tokdfa.base.verdict import Verdict
-from tokdfa.jobs.validation.violations import NONE, Violations
 
 if TYPE_CHECKING:
     from tokdfa.jobs.validation.violation import Violation
 
-__all__ = ["Validation", "validation"]
+__all__ = ["Validation", "Violations", "validation"]
+
+
+class Violations(Sequence["Violation"]):
+    """The violations of a stream, in order: a sequence that compares like a tuple.
+
+    Parameters
+    ----------
+    parts : sequence of sequences of Violation
+        One after the other.
+    """
+
+    __slots__ = ("_ends", "_parts")
+
+    def __init__(self, parts: Sequence[Sequence[Violation]] = ()) -> None:
+        self._parts = [part for part in parts if len(part)]
+        self._ends = [*accumulate(map(len, self._parts))]
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    @overload
+    def __getitem__(self, index: int) -> Violation: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Violation, ...]: ...
+    def __getitem__(self, index: int | slice) -> Violation | tuple[Violation, ...]:
+        if isinstance(index, slice):
+            return tuple(self[each] for each in range(*index.indices(len(self))))
+        at = range(len(self))[index]
+        number = bisect_right(self._ends, at)
+        part = self._parts[number]
+        return part[at - self._ends[number] + len(part)]
+
+    def __iter__(self) -> Iterator[Violation]:
+        for part in self._parts:
+            yield from part
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, tuple | Violations):
+            return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def __reduce__(self) -> tuple[type[Violations], tuple[Any]]:
+        # Violations to come refer to the tokenizer.
+        return Violations, ((tuple(self),),)
+
+
+NONE = Violations()
+"""No violations."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -10,7 +11,6 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint16Array, Uint32Array, distinct
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.base.locks import SHARED
-from tokdfa.jobs.validation.spelled import Backwards
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.normalization.quick_check import no_form
 from tokdfa.kernels.walk import parts as words
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from tokdfa.jobs.validation.model import Model
 
 MAX_ENTRIES = 1 << 25
+
+_WHOLE = -1
+"""The child of a node of `Backwards` at which a content is complete."""
 
 CONTEXT = 8
 """This number of ids has more symbols than a look-ahead sees."""
@@ -41,6 +44,51 @@ class _Class(NamedTuple):
     parts: TokenParts | Literal["special"] | None
     nodes: tuple[int, ...] = ()
     role: int = 0
+
+
+class Backwards:
+    """A tree of contents, each read from its end to its beginning; `longest` is the length of the longest in bytes.
+
+    `children` has the node that follows node n on byte b at ``256 * n + b``: 0 for none, -1 for the beginning of a
+    content. Node 0 is the end of all contents.
+    """
+
+    def __init__(self, contents: Sequence[bytes]) -> None:
+        self._contents = contents
+        self.longest = max(map(len, contents), default=0)
+        rows: list[dict[int, int]] = [{}]
+        for content in contents:
+            node = 0
+            for byte in reversed(content[1:]):
+                if rows[node].get(byte, 0) == _WHOLE:
+                    break  # A shorter content ends here.
+                if byte not in rows[node]:
+                    rows[node][byte] = len(rows)
+                    rows.append({})
+                node = rows[node][byte]
+            else:
+                rows[node][content[0]] = _WHOLE
+        children = np.zeros((len(rows), 256), dtype=np.int32)
+        for number, row in enumerate(rows):
+            children[number, list(row)] = list(row.values())
+        self.children: Int32Array = children.reshape(-1)
+
+    def nodes(self, word: bytes) -> tuple[int, ...] | None:
+        """Return the nodes of all contents that end within a word and begin before it; None if it has a whole one."""
+        if not self._contents:
+            return ()
+        found = []
+        for end in range(1, len(word) + 1):
+            node = 0
+            for byte in reversed(word[:end]):
+                node = int(self.children[256 * node + byte])
+                if node <= 0:
+                    break
+            if node == _WHOLE:
+                return None
+            if node > 0:
+                found.append(node)
+        return tuple(found)
 
 
 class Table:
@@ -73,7 +121,7 @@ class Table:
         self.special = model.special
         self._parts = model.parts
         form = self._form_of_texts = model.form
-        self.lifted = _lifted(tokenizer.pretokenizer.splitting)
+        self.token_lift = _token_lift(tokenizer.pretokenizer.splitting)
         self._backwards = Backwards(contents)
         bounds = model.doubts.bounds
         # The number of preceding ids that are inspected when an id is walked over.
@@ -99,8 +147,8 @@ class Table:
         self._form = no_form() if form is None else form_tables(form)
         self._walker: tuple[Struct, Struct] | None = None
         self._is_final: Uint8Array = np.zeros(0, dtype=np.uint8)
-        self._make_room(1)
-        self.initial = self._number(self.lifted.initial, self.lifted.is_final(self.lifted.initial))
+        self._grow(1)
+        self.initial = self._number(self.token_lift.initial, self.token_lift.is_final(self.token_lift.initial))
 
     def is_final(self, number: int) -> bool:
         """Return whether a stream may end in a state."""
@@ -142,9 +190,9 @@ class Table:
         column = int(self._class_of_id[id])
         known = self._classes[column]
         # Row 0: a walk that guesses continues as a new text would.
-        sources = ((state, True), (state, False), (self.lifted.initial, True))
+        sources = ((state, True), (state, False), (self.token_lift.initial, True))
         targets = [self._following(source, known.parts, may_continue) for source, may_continue in sources]
-        are_final = [target is not None and self.lifted.is_final(target) for target in targets]
+        are_final = [target is not None and self.token_lift.is_final(target) for target in targets]
         with SHARED:
             allowed, other, again = map(self._number, targets, are_final)
             flags = kernels.LOOK if allowed != other or not allowed else 0
@@ -165,9 +213,9 @@ class Table:
         while stop > 0:
             low = max(stop - step, 0)
             last, first = last_symbol[ids[low:stop]], first_symbol[ids[low + 1 : stop + 1]]
-            places = np.flatnonzero(certain[last, first])
-            if len(places):
-                return low + 1 + int(places[-1])
+            cuts = np.flatnonzero(certain[last, first])
+            if len(cuts):
+                return low + 1 + int(cuts[-1])
             stop = low
             step = min(4 * step, LONGEST_STEP)
         return 0
@@ -208,7 +256,7 @@ class Table:
     @property
     def anywhere(self) -> LiftState:
         """The state between two symbols of any text."""
-        return LiftState((1 << len(self.lifted.hypotheses.moves)) - 1)
+        return LiftState((1 << len(self.token_lift.split_nfa.moves)) - 1)
 
     def parts_of(self, id: int) -> TokenParts | Literal["special"] | None:
         """Return the class of an id; None if no canonical stream has it."""
@@ -228,9 +276,9 @@ class Table:
         if parts is None:
             return None
         if parts == "special":
-            return self.lifted.initial if self.lifted.is_final(state) else None
+            return self.token_lift.initial if self.token_lift.is_final(state) else None
         assert isinstance(parts, TokenParts)
-        return self.lifted.step(state, parts, may_continue)
+        return self.token_lift.step(state, parts, may_continue)
 
     def _number(self, state: LiftState | None, is_final: bool) -> int:
         """Return the row of a state, a new one unless it has one; 0 for None."""
@@ -240,22 +288,22 @@ class Table:
         if number is None:
             number = len(self._states)
             if number == len(self._is_final):
-                self._make_room(number + 1)
+                self._grow(number + 1)
             self._states.append(state)
             self._is_final[number] = is_final
             self._number_of_state[state] = number
         return number
 
-    def _make_room(self, n_states: int) -> None:
+    def _grow(self, n_states: int) -> None:
         """Grow to this capacity in states; new entries are unknown."""
-        room = 64
-        while room < n_states:
-            room *= 2
-        if room * self.width > MAX_ENTRIES:
-            raise LimitExceededError("the table of the pre-tokenizer is too large", value=(room, self.width))
-        larger = np.full((2, room, self.width), kernels.UNKNOWN | kernels.LOOK, dtype=np.uint32)
+        capacity = 64
+        while capacity < n_states:
+            capacity *= 2
+        if capacity * self.width > MAX_ENTRIES:
+            raise LimitExceededError("the table of the pre-tokenizer is too large", value=(capacity, self.width))
+        larger = np.full((2, capacity, self.width), kernels.UNKNOWN | kernels.LOOK, dtype=np.uint32)
         larger[:, 0, :] = larger[:, :, 0] = kernels.LOOK
-        is_final = np.zeros(room, dtype=np.uint8)
+        is_final = np.zeros(capacity, dtype=np.uint8)
         if len(self._states) > 1:
             n = len(self._is_final)
             larger[:, :n] = np.stack((self._allowed, self._other)).reshape(2, n, self.width)
@@ -267,14 +315,14 @@ class Table:
 
     def _classify(self, model: Model) -> Uint16Array:
         """Determine the classes of ids, and return the class of each id."""
-        hypotheses = self.lifted.hypotheses
+        split_nfa = self.token_lift.split_nfa
         text, offsets = self._spelled
         keys, told = words.take_apart(
             text,
             offsets,
             model.never_walked | model.special,
-            hypotheses.class_of_code_point,
-            hypotheses.n_classes,
+            split_nfa.class_of_code_point,
+            split_nfa.n_classes,
             self._backwards.children,
             self._effect_after,
         )
@@ -282,7 +330,7 @@ class Table:
         if numbered is None:
             raise LimitExceededError("the ids have too many classes", value=f"more than {kernels.MOST}")
         known_keys, number = numbered
-        parts = [self.lifted.joined(*words.parts_of_key(key)) for key in known_keys.tolist()]
+        parts = [self.token_lift.joined(*words.parts_of_key(key)) for key in known_keys.tolist()]
         class_of_key = np.array([self._class(_Class(part)) for part in parts], dtype=np.uint32)
         found = class_of_key[number]
         found[told == words.BAD] = 0
@@ -302,7 +350,7 @@ class Table:
         return found.astype(np.uint16)
 
     def _effect_after(self, before: int | None, symbol: int) -> int:
-        effect = self.lifted.effect_after(before, symbol)
+        effect = self.token_lift.effect_after(before, symbol)
         if effect > words.MOST_EFFECTS:
             raise LimitExceededError("the ids have too many effects", value=effect)
         return effect
@@ -338,6 +386,6 @@ class Table:
 
 
 @lru_cache(maxsize=16)
-def _lifted(splitting: Splitting) -> TokenLift:
+def _token_lift(splitting: Splitting) -> TokenLift:
     """Return the lifted pre-tokenizer, made only once because it takes a tenth of a second."""
     return TokenLift(splitting)

@@ -12,9 +12,9 @@ from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray, id_array
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.base.suggestions import SuggestsNames, wrong_argument
 from tokdfa.jobs.validation.block import Block, Feed
+from tokdfa.jobs.validation.buffer import DEFAULT, Tuning
 from tokdfa.jobs.validation.engine import engine_of
-from tokdfa.jobs.validation.judges.accepting import WHOLE, Rest
-from tokdfa.jobs.validation.tuning import DEFAULT, Tuning
+from tokdfa.jobs.validation.engines.accepting import WHOLE, Rest
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _NONE: Int64Array = np.zeros(0, dtype=np.int64)
 
 
 class ValidationOptions(TypedDict, total=False):
-    """The options of :func:`tokdfa.validate` that say how a stream is judged."""
+    """The options of :func:`tokdfa.validate` that say how a stream is result."""
 
     window: bool
     documents: int | npt.ArrayLike | None
@@ -108,8 +108,8 @@ class Validator(SuggestsNames):
     def _tune(self, tuning: Tuning) -> None:
         """Use other thresholds, before anything is fed."""
         self._tuning = tuning
-        self._judge_from = self._engine.judges(tuning)
-        self._judges_at_once = tuning.at_once is not None and tuning.walks and self._engine.judges_at_once
+        self._engine_from = self._engine.stream_engines(tuning)
+        self._checks_blocks = tuning.at_once is not None and tuning.walks and self._engine.checks_blocks
         self._skip_to(WHOLE)
 
     def _skip_to(self, rest: Rest) -> None:
@@ -118,10 +118,10 @@ class Validator(SuggestsNames):
         self._open(rest)
 
     def _open(self, rest: Rest) -> None:
-        """Judge from here on, where a document begins, or a text continues after a boundary where it is always cut."""
-        # Only judges that encode again ask whether a text begins.
+        """Check from here on, where a document begins, or a text continues after a boundary where it is always cut."""
+        # Only engines that encode again ask whether a text begins.
         how: dict[str, Any] = {} if rest.begins else {"begins": False, "following": rest.following}
-        self._judge = self._judge_from(rest.first, rest.byte, **how)
+        self._stream = self._engine_from(rest.first, rest.byte, **how)
 
     def feed(
         self, ids: npt.ArrayLike, starts: Int64Array | None = None, separators: Int64Array | None = None
@@ -185,7 +185,7 @@ class Validator(SuggestsNames):
     @property
     def n_kept(self) -> int:
         """The number of ids kept because they may belong to a violation still to come."""
-        return self._judge.n_kept
+        return self._stream.n_kept
 
     def skip(self, ids: npt.ArrayLike) -> None:
         """Count more ids without judging them."""
@@ -200,11 +200,11 @@ class Validator(SuggestsNames):
             If one does; the error says which.
         """
         if self._starts is not None and len(self._starts) and self._starts[-1] > self.tokens:
-            place = int(np.argmax(self._starts > self.tokens))
+            index = int(np.argmax(self._starts > self.tokens))
             raise TokenStreamError(
                 "a document begins after the end of the stream",
-                value=int(self._starts[place]),
-                where=f"document {place}",
+                value=int(self._starts[index]),
+                where=f"document {index}",
                 hint=f"the stream has {self.tokens} tokens",
             )
 
@@ -221,7 +221,7 @@ class Validator(SuggestsNames):
     def iter_finish(self) -> Iterator[Violation]:
         """Yield the violations of :meth:`finish`."""
         self.check_end()
-        yield from self._judge.finish_open() if self._window else self._judge.finish()
+        yield from self._stream.finish_open() if self._window else self._stream.finish()
 
     # Documents
 
@@ -237,15 +237,15 @@ class Validator(SuggestsNames):
         n, at, step = len(feed.ids), 0, _STEP
         closes = is_last and not self._window
         self.tokens += n
-        while self._judges_at_once and at < n and (is_last or n - at >= (self._tuning.at_once or 0)):
+        while self._checks_blocks and at < n and (is_last or n - at >= (self._tuning.at_once or 0)):
             end = min(at + self._tuning.chunk, n)
             is_end = closes and end == n
             part = feed.part(at, end)
-            if not is_end and part.is_plain and self._judge.accept(part.ids):
+            if not is_end and part.is_plain and self._stream.accept(part.ids):
                 self._first += end - at
                 at = end
                 continue
-            held = self._judge.unjudged()
+            held = self._stream.unjudged()
             if held is None or len(held[1]) > end - at:
                 # Earlier ids decide, or nothing has cut the text for long: the ids kept are not judged again.
                 end = end if held is not None else min(at + step, n)
@@ -262,31 +262,31 @@ class Validator(SuggestsNames):
             yield [*self.iter_finish()]
 
     def _at_once(self, feed: Feed, rest: Rest, held: Int32Array, *, is_last: bool) -> Iterator[Sequence[Violation]]:
-        """Take ids after the ones held since `rest`, and judge all of them at once, if possible."""
-        from tokdfa.jobs.validation.judges.at_once import judge_block
+        """Take ids after the ones held since `rest`, and check all of them at once, if possible."""
+        from tokdfa.jobs.validation.engines.blocks import check_block
 
         has_begun = self._first > self._document_first
         block = Block.of(feed.after(held), self._separator_size, rest, has_begun=has_begun, is_last=is_last)
-        judged = judge_block(self._engine, block)
-        if judged is None:
-            self._judges_at_once = False
+        result = check_block(self._engine, block)
+        if result is None:
+            self._checks_blocks = False
             yield from self._one_by_one(feed)
             if is_last:
                 yield [*self.iter_finish()]
             return
-        yield from judged.violations
+        yield from result.violations
         self._first += len(feed.ids)
         if len(block.texts) > 1:
             self._document_first = block.first + int(block.texts[-1, 0])
         if not is_last:
             # These ids may already show a violation.
-            self._open(Rest(block.first + judged.n_ids, judged.byte, judged.begins, judged.following))
-            yield from map(_alone, self._judge.feed(block.ids[judged.n_ids :]))
+            self._open(Rest(block.first + result.n_ids, result.byte, result.begins, result.following))
+            yield from map(_alone, self._stream.feed(block.ids[result.n_ids :]))
 
     def _one_by_one(self, feed: Feed) -> Iterator[Sequence[Violation]]:
         """Take more ids, and yield one by one the violations that they settle."""
         if feed.is_plain:
-            yield from map(_alone, self._judge.feed(feed.ids))
+            yield from map(_alone, self._stream.feed(feed.ids))
             self._first += len(feed.ids)
             return
         has_begun = self._first > self._document_first
@@ -295,11 +295,11 @@ class Validator(SuggestsNames):
         unknown = {*block.unknown.tolist()}
         texts = block.texts.tolist()
         for (begin, end), following in zip(texts, [*block.texts[1:, 0].tolist(), None], strict=True):
-            yield from map(_alone, self._judge.feed(feed.ids[begin:end]))
+            yield from map(_alone, self._stream.feed(feed.ids[begin:end]))
             if following is None:
                 break
-            yield from map(_alone, self._judge.finish())
-            byte = self._judge.byte
+            yield from map(_alone, self._stream.finish())
+            byte = self._stream.byte
             # Where a document begins at the unknown id, the text before it and an empty one after it both end there.
             if end < following and end in unknown:
                 yield [block.out_of_range(end, byte)]
@@ -322,18 +322,18 @@ def document_starts(starts: npt.ArrayLike) -> Int64Array:
         what = "the beginnings of documents must be integers in one dimension"
         raise TokenStreamError(what, value=error.value, where=_document(error.where), hint=error.hint) from None
     if array.dtype.kind == "u" and array.max(initial=0) > _LAST:
-        place = int(np.argmax(array > _LAST))
+        index = int(np.argmax(array > _LAST))
         raise TokenStreamError(
-            "the beginning has more than 63 bits", value=int(array[place]), where=f"document {place}"
+            "the beginning has more than 63 bits", value=int(array[index]), where=f"document {index}"
         )
-    places = array.astype(np.int64)
-    wrong = np.flatnonzero(np.diff(places, prepend=0) < 0)
+    begins = array.astype(np.int64)
+    wrong = np.flatnonzero(np.diff(begins, prepend=0) < 0)
     if len(wrong):
-        place = int(wrong[0])
+        index = int(wrong[0])
         raise TokenStreamError(
-            "the beginnings of documents must ascend", value=int(places[place]), where=f"document {place}"
+            "the beginnings of documents must ascend", value=int(begins[index]), where=f"document {index}"
         )
-    return places
+    return begins
 
 
 def checked_separator(separator: int | np.integer[Any] | np.bool_) -> int:

@@ -1,4 +1,4 @@
-"""Where and why a stream is not canonical, as data; :mod:`tokdfa.jobs.validation.wording` makes sentences of it."""
+"""Where and why a stream is not canonical, as data; :mod:`tokdfa.jobs.validation.kind` makes sentences of it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.verdict import Displayed
-from tokdfa.jobs.validation.kind import ViolationKind
-from tokdfa.jobs.validation.wording import sentence
+from tokdfa.jobs.validation.kind import ViolationKind, sentence
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.models.unigram.lattice import Scores

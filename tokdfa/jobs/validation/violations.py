@@ -1,11 +1,9 @@
-"""The violations of a stream, in order: some found one by one, others many at once, each made when it is read."""
+"""Violations that are found many at once, as arrays, each made when it is read."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
@@ -93,8 +91,8 @@ def spans_between(bounds: Int64Array) -> Int64Array:
 def ranges(begins: Int64Array, stops: Int64Array) -> tuple[Int64Array, Int64Array]:
     """Return the indices in all ranges, one range after the other, and where each range begins among them."""
     offsets = running_sum(stops - begins)
-    places: Int64Array = np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], stops - begins)
-    return places, offsets
+    indices: Int64Array = np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], stops - begins)
+    return indices, offsets
 
 
 class Outline(NamedTuple):
@@ -176,57 +174,3 @@ class Spans(Sequence["Violation"]):
         if found is None:
             found = self._made[number] = self._make(self.rows, number)
         return found
-
-
-class Violations(Sequence["Violation"]):
-    """The violations of a stream, in order: a sequence that compares like a tuple.
-
-    Parameters
-    ----------
-    parts : sequence of sequences of Violation
-        One after the other.
-    """
-
-    __slots__ = ("_ends", "_parts")
-
-    def __init__(self, parts: Sequence[Sequence[Violation]] = ()) -> None:
-        self._parts = [part for part in parts if len(part)]
-        self._ends = [*accumulate(map(len, self._parts))]
-
-    def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
-
-    @overload
-    def __getitem__(self, index: int) -> Violation: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Violation, ...]: ...
-    def __getitem__(self, index: int | slice) -> Violation | tuple[Violation, ...]:
-        if isinstance(index, slice):
-            return tuple(self[each] for each in range(*index.indices(len(self))))
-        place = range(len(self))[index]
-        number = bisect_right(self._ends, place)
-        part = self._parts[number]
-        return part[place - self._ends[number] + len(part)]
-
-    def __iter__(self) -> Iterator[Violation]:
-        for part in self._parts:
-            yield from part
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, tuple | Violations):
-            return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
-        return NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
-    def __repr__(self) -> str:
-        return repr(tuple(self))
-
-    def __reduce__(self) -> tuple[type[Violations], tuple[Any]]:
-        # Violations to come refer to the tokenizer.
-        return Violations, ((tuple(self),),)
-
-
-NONE = Violations()
-"""No violations."""

@@ -110,12 +110,12 @@ class Window:
         held_back = 0 if self.final or self.bad else 2 * self.model.longest_special
         decided = max(len(self.text) - held_back, 0)
         found = []
-        place = 0
+        at = 0
         for part in tokenizer.added_tokens.cut(self.text):
             length = len(part if isinstance(part, str) else part.content)
-            if not isinstance(part, str) and place < decided:
-                found.append(FoundSpecial(place, place + length, part.id))
-            place += length
+            if not isinstance(part, str) and at < decided:
+                found.append(FoundSpecial(at, at + length, part.id))
+            at += length
         same = 0
         while same < len(found) and same < len(real) and found[same] == real[same]:
             same += 1

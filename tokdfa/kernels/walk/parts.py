@@ -31,7 +31,7 @@ def take_apart(
     """Take the words ``text[offsets[i]:offsets[i + 1]]`` apart.
 
     Only `BAD` is recorded for `skipped` words. `class_of` has the class of each code point, less than
-    `n_classes`; `children` is the tree of special tokens, see :class:`tokdfa.jobs.validation.spelled.Backwards`.
+    `n_classes`; `children` is the tree of special tokens, see :class:`tokdfa.jobs.validation.table.Backwards`.
     `effect_after` takes the number of an effect, or None for the effect of no symbols, and a class of symbols, and
     returns the number of the effect of both, at most `MOST_EFFECTS`. It is called once for each pair that occurs.
 

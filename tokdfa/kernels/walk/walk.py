@@ -47,7 +47,7 @@ _IDS = ffi.typeof("uint32_t[]")
 _NO_PLACE = ffi.NULL
 
 
-class Place:
+class Cursor:
     """How far a walk is: the next id, where the row of the state before it begins, the bytes of the ids walked over.
 
     The fields `at`, `row` and `size` of its pointer are read and written.
@@ -69,7 +69,7 @@ class Place:
         return status
 
 
-def accepts(by: Struct, ids: IntegerArray, reach: int, place: Place | None = None) -> int:
+def accepts(by: Struct, ids: IntegerArray, reach: int, place: Cursor | None = None) -> int:
     """Return DONE if a whole text is canonical; otherwise the status that stopped the walk, or another code.
 
     `ids` are an array of uint16, int32, uint32, int64 or uint64, contiguous and aligned; that they are in range is

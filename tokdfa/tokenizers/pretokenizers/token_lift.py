@@ -33,13 +33,13 @@ Mask: TypeAlias = int
 class LiftState(NamedTuple):
     """The state after the ids of a stream: everything that they leave undecided.
 
-    `hypotheses` has those compatible with the ids, as bits; `cut` the bytes of an incomplete symbol, or other bytes
+    `states` has the hypotheses that the ids allow, as bits; `cut` the bytes of an incomplete symbol, or other bytes
     that can be completed to symbols of the same classes. If `is_inside`, that symbol began within a token, so that no
     piece can begin with it. If it `must_begin`, the pair test forbids the boundary at which it began, so that a piece
     must begin with it.
     """
 
-    hypotheses: Mask
+    states: Mask
     cut: bytes = b""
     is_inside: bool = False
     must_begin: bool = False
@@ -67,10 +67,10 @@ class TokenLift:
     """
 
     def __init__(self, splitting: Splitting) -> None:
-        self.hypotheses: SplitNFA = find_split_nfa(splitting)
+        self.split_nfa: SplitNFA = find_split_nfa(splitting)
         self.initial = LiftState(1)
-        self._step_of_class = [self._symbol_effect(number) for number in range(self.hypotheses.n_classes)]
-        self._ends: Mask = sum(1 << h for h, ends in enumerate(self.hypotheses.ends) if ends)
+        self._step_of_class = [self._symbol_effect(number) for number in range(self.split_nfa.n_classes)]
+        self._ends: Mask = sum(1 << h for h, ends in enumerate(self.split_nfa.ends) if ends)
         # Threads share it. Apart from the numbers of effects, everything cached is the same whichever thread finds it.
         self._effects: list[_Effect] = []
         self._budget = Budget(max_seconds=math.inf, what="the effects of ids on the automaton of the split pattern")
@@ -78,11 +78,11 @@ class TokenLift:
         self._longer: dict[tuple[int | None, int], int] = {}
         self._applied: dict[tuple[Mask, int, bool, bool], Mask] = {}
         self._images: list[dict[Mask, Mask]] = [{} for _ in self._step_of_class]
-        self._completions = Completions(self.hypotheses.class_of_code_point)
+        self._completions = Completions(self.split_nfa.class_of_code_point)
 
     def is_final(self, state: LiftState) -> bool:
         """Return whether a text may end in `state`."""
-        return not state.cut and bool(state.hypotheses & self._ends)
+        return not state.cut and bool(state.states & self._ends)
 
     def parts(self, word: bytes) -> TokenParts | None:
         """Return the parts of a token; None for a token that occurs in no text."""
@@ -109,32 +109,32 @@ class TokenLift:
             return None
         if parts.head and not state.cut:
             return None
-        hypotheses = state.hypotheses
+        states = state.states
         cut, is_inside, must_begin = state.cut + parts.head, state.is_inside, state.must_begin
         if not state.cut:
             is_inside, must_begin = not may_begin, not may_continue
         elif _is_whole(cut):
             effect = self._effect_of(ord(cut.decode("utf-8")), None)
-            hypotheses = self.apply(hypotheses, effect, not must_begin, not is_inside)
+            states = self.apply(states, effect, not must_begin, not is_inside)
             cut, is_inside, must_begin = b"", True, False
         elif parts.effect is not None or parts.tail or not _is_beginning(cut):
             return None
         if parts.effect is not None:
-            hypotheses = self.apply(hypotheses, parts.effect, not must_begin, not is_inside)
+            states = self.apply(states, parts.effect, not must_begin, not is_inside)
             is_inside, must_begin = True, False
-        if not hypotheses:
+        if not states:
             return None
         cut += parts.tail
         if not cut:
-            return LiftState(hypotheses)
-        return LiftState(hypotheses, self._completions.standing_for(cut), is_inside, must_begin)
+            return LiftState(states)
+        return LiftState(states, self._completions.standing_for(cut), is_inside, must_begin)
 
     # Effects
 
     def _symbol_effect(self, number: int) -> _Effect:
         """Return the effect of a symbol of a class."""
         sets: dict[int, list[Mask]] = {CONTINUES: [], BEGINS: []}
-        for moves in self.hypotheses.moves:
+        for moves in self.split_nfa.moves:
             if any(event == DROPPED for _, event in moves[number]):
                 raise UnsupportedFeatureError("the pre-tokenizer may leave out text")
             for event, masks in sets.items():
@@ -143,7 +143,7 @@ class TokenLift:
 
     def _effect_of(self, code_point: int, before: int | None) -> int:
         """Return the number of the effect of symbols with the effect `before` followed by one more symbol."""
-        return self.effect_after(before, int(self.hypotheses.class_of_code_point[code_point]))
+        return self.effect_after(before, int(self.split_nfa.class_of_code_point[code_point]))
 
     def effect_after(self, before: int | None, number: int) -> int:
         """Return the effect of symbols with the effect `before`, None for none, and one more of class `number`."""
@@ -160,20 +160,20 @@ class TokenLift:
             effect = _Effect(*(tuple(map(images.__getitem__, side)) for side in masks))
         with SHARED:
             if effect not in self._number_of_effect:
-                n_hypotheses = len(self.hypotheses.moves)
+                n_hypotheses = len(self.split_nfa.moves)
                 self._budget.spend(2 * n_hypotheses * (1 + n_hypotheses // 64))
                 self._effects.append(effect)
                 self._number_of_effect[effect] = len(self._effects) - 1
             self._longer[key] = self._number_of_effect[effect]
             return self._longer[key]
 
-    def apply(self, hypotheses: Mask, effect: int, may_continue: bool, may_begin: bool) -> Mask:
+    def apply(self, states: Mask, effect: int, may_continue: bool, may_begin: bool) -> Mask:
         """Return the hypotheses after symbols, given whether the first may continue a piece and may begin one."""
-        key = (hypotheses, effect, may_continue, may_begin)
+        key = (states, effect, may_continue, may_begin)
         if key not in self._applied:
             inside, begins = self._effects[effect]
-            mask = _image(hypotheses, inside) if may_continue else 0
-            self._applied[key] = mask | (_image(hypotheses, begins) if may_begin else 0)
+            mask = _image(states, inside) if may_continue else 0
+            self._applied[key] = mask | (_image(states, begins) if may_begin else 0)
         return self._applied[key]
 
 

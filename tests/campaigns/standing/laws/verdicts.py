@@ -10,7 +10,7 @@ import numpy as np
 from tests.campaigns.standing.laws.parts import in_parts
 from tests.support.families import Member
 from tests.support.tuned import validate_tuned
-from tokdfa.jobs.validation.tuning import DEFAULT, Tuning
+from tokdfa.jobs.validation.buffer import DEFAULT, Tuning
 from tokdfa.jobs.validation.violation import Violation
 
 __all__ = ["check"]

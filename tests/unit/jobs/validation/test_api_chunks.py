@@ -13,7 +13,7 @@ from tests.support.family_files import byte_fields, byte_level
 from tests.support.tokenizer_files import added_token
 from tests.support.tuned import tuned_validator
 from tokdfa.base.errors import ImproperDictionaryError, UnsupportedFeatureError
-from tokdfa.jobs.validation.tuning import DEFAULT, Tuning
+from tokdfa.jobs.validation.buffer import DEFAULT, Tuning
 from tokdfa.jobs.validation.violation import Violation
 
 TUNINGS = [

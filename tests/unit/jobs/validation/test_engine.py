@@ -1,4 +1,4 @@
-"""One place chooses what judges streams, and its name fits each family of tokenizers."""
+"""One place chooses the engine of streams, and its name fits each family of tokenizers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tests.support.families import FAMILIES
 from tests.support.longest_prefix import LongestPrefix
 from tokdfa.base.errors import ImproperDictionaryError, UnsupportedFeatureError
 from tokdfa.jobs.validation.engine import engine_of
-from tokdfa.jobs.validation.judges.encoding import EncodingJudge
-from tokdfa.jobs.validation.judges.walk import WalkJudge
-from tokdfa.jobs.validation.judges.whole import WholeJudge
+from tokdfa.jobs.validation.engines.reencoding import TextComparison
+from tokdfa.jobs.validation.engines.walk import PairWalk
+from tokdfa.jobs.validation.engines.whole import WholeText
 
 WALK, PART, FORM = "pair walk", "pair walk of the proper part", "pair walk in a normalization form"
 PARTS, WHOLE, WORDS = "encoding again, in parts", "encoding again, whole", "words"
@@ -60,19 +60,19 @@ def test_the_name_fits_the_family(family: str) -> None:
         met.append(name)
         # The name says what is done.
         assert bool(why) == (name == WHOLE)
-        judge = engine.judges()(0, 0)
-        kind = WholeJudge if name == BARE else WalkJudge if name.startswith(WALK) else EncodingJudge
-        assert type(judge) is kind
+        stream_engine = engine.stream_engines()(0, 0)
+        kind = WholeText if name == BARE else PairWalk if name.startswith(WALK) else TextComparison
+        assert type(stream_engine) is kind
         assert (engine.unjudged is not None) == (name.startswith(WALK) or name == WORDS)
         assert (engine.walk is not None) == (name in (WALK, PART))
         assert (name == FORM) <= (tokenizer.why_not("spelling") is not None)
-        if kind is EncodingJudge and name != WORDS:
+        if kind is TextComparison and name != WORDS:
             assert (name == PARTS) == (tokenizer.round_trip.boundaries.why_none is None)
             assert why == tokenizer.facts().get("rewriting", {"judged_as_a_whole": why}).get("judged_as_a_whole", "")
-        # It is the engine of all who judge, and what one call shows to be canonical is.
+        # It is the engine of all who stream_engine, and what one call shows to be canonical is.
         ids = np.array(member.encode(member.text(random.Random(seed))) or (), dtype=np.int32)
         if engine.unjudged is not None and engine.unjudged(ids) is None:
-            assert not [*judge.feed(ids), *judge.finish()]
+            assert not [*stream_engine.feed(ids), *stream_engine.finish()]
     assert {*met} <= {*ENGINES[family]}, met
     assert max(met, key=met.count) in ENGINES[family][:2]
 
@@ -108,16 +108,19 @@ def test_improper_rules_whose_meaning_is_not_known(tmp_path: Path) -> None:
         engine_of(tokdfa.load(tmp_path / "merges.txt"))
 
 
-def test_four_classes_judge_streams_and_the_engine_chooses_among_them() -> None:
+STREAM_ENGINES = {"PairWalk", "WholeText", "TextComparison"}
+
+
+def test_four_classes_check_streams_and_one_place_chooses_among_them() -> None:
     package = Path(tokdfa.__file__).parent
-    judges, importers = set(), set()
+    engines, importers = set(), set()
     for path in sorted(package.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef) and path.is_relative_to(package / "jobs" / "validation"):
                 methods = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
-                judges |= {node.name} if {"feed", "finish"} <= methods else set()
-            elif isinstance(node, ast.ImportFrom) and any(each.name.endswith("Judge") for each in node.names):
+                engines |= {node.name} if {"feed", "finish"} <= methods else set()
+            elif isinstance(node, ast.ImportFrom) and any(each.name in STREAM_ENGINES for each in node.names):
                 importers.add(path.relative_to(package).as_posix())
-    assert judges == {"Validator", "WalkJudge", "WholeJudge", "EncodingJudge"}
-    # A walk looks closely by encoding; no other module knows a judge.
-    assert importers == {"jobs/validation/engine.py", "jobs/validation/judges/walk.py"}
+    assert engines == {"Validator", *STREAM_ENGINES}
+    # A walk looks closely by encoding; no other module knows one of these engines.
+    assert importers == {"jobs/validation/engine.py", "jobs/validation/engines/walk.py"}

@@ -14,7 +14,7 @@ from tests.support.byte_tokenizers import tokenizer_of
 from tests.support.tuned import tuned_validator, validate_tuned
 from tokdfa import Dictionary
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
-from tokdfa.jobs.validation.tuning import Tuning
+from tokdfa.jobs.validation.buffer import Tuning
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
@@ -54,17 +54,17 @@ def again(tokenizer: Tokenizer, ids: list[int]) -> list[int] | None:
     """Return encode(decode(ids)), between specials; None if no text has these ids."""
     encoded: list[int] = []
     special = tokenizer.n_ids - 1
-    stretch: list[int] = []
+    segment: list[int] = []
     for id in [*ids, special]:
         if id != special:
-            stretch.append(id)
+            segment.append(id)
             continue
         try:
-            encoded += tokenizer.encode(tokenizer.decode_bytes(stretch).decode()).tolist()
+            encoded += tokenizer.encode(tokenizer.decode_bytes(segment).decode()).tolist()
         except UnicodeDecodeError:
             return None
         encoded.append(special)
-        stretch = []
+        segment = []
     return encoded[:-1]
 
 

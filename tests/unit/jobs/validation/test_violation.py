@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 import tokdfa
-from tokdfa.jobs.validation.kind import ViolationKind
+from tokdfa.jobs.validation.kind import MOST_NAMED, ViolationKind, parts, sentence
 from tokdfa.jobs.validation.violation import Violation
-from tokdfa.jobs.validation.wording import MOST_NAMED, parts, sentence
 
 K = ViolationKind
 PLACE: dict[str, Any] = {

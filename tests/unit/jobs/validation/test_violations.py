@@ -11,8 +11,8 @@ import pytest
 from tests.support.editing import edited
 from tests.support.families import FAMILIES
 from tokdfa.base.errors import ImproperDictionaryError, LimitExceededError
-from tokdfa.jobs.validation.api import judge
-from tokdfa.jobs.validation.tuning import Tuning
+from tokdfa.jobs.validation.api import check
+from tokdfa.jobs.validation.buffer import Tuning
 from tokdfa.jobs.validation.violations import KINDS, Outline, Spans
 
 N_SEEDS = 40
@@ -37,7 +37,7 @@ def test_outlines_are_those_of_violations(family: str) -> None:
             ids = [id for _ in range(drawn.randrange(1, 24)) for id in member.stream(drawn, 16)]
             ids = edited(drawn, ids, member.ids, exchanges=drawn.choice([0.02, 0.2, 0.6]))
             try:
-                found = judge(member.tokenizer, np.array(ids), all=True, tuning=Tuning(at_once=1), documents=documents)
+                found = check(member.tokenizer, np.array(ids), all=True, tuning=Tuning(at_once=1), documents=documents)
             except (ImproperDictionaryError, LimitExceededError):
                 continue
             for part in found.violations._parts:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokdfa.jobs.validation.spelled import Backwards
+from tokdfa.jobs.validation.table import Backwards
 from tokdfa.kernels.walk.parts import BAD, SPELLS, number_keys, outer_symbols, parts_of_key, take_apart
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 from tokdfa.tokenizers.pretokenizers.token_lift import TokenLift
@@ -26,9 +26,9 @@ def test_words_are_taken_apart_as_one_by_one(words: list[bytes]) -> None:
     offsets = np.cumsum([0, *map(len, words)]).astype(np.int64)
     skipped = np.zeros(len(words), dtype=np.bool_)
     skipped[0] = len(words) > 3
-    hypotheses = LIFTED.hypotheses
+    split_nfa = LIFTED.split_nfa
     keys, told = take_apart(
-        text, offsets, skipped, hypotheses.class_of_code_point, hypotheses.n_classes, BACKWARDS.children,
+        text, offsets, skipped, split_nfa.class_of_code_point, split_nfa.n_classes, BACKWARDS.children,
         LIFTED.effect_after,
     )  # fmt: skip
     first, last = outer_symbols(text, offsets)

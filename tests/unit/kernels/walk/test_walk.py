@@ -15,7 +15,7 @@ from tests.support.tokenizer_files import tiktoken_lines
 from tokdfa.automata.protocol import accepts
 from tokdfa.jobs.validation.canonical import CanonicalAutomaton, CanonicalState
 from tokdfa.jobs.validation.engine import model_of
-from tokdfa.jobs.validation.judges.walk import WalkJudge
+from tokdfa.jobs.validation.engines.walk import PairWalk
 from tokdfa.jobs.validation.model import Model
 from tokdfa.kernels.walk import walk as kernels
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -61,7 +61,7 @@ def test_the_walk_stops_where_the_automaton_does(tokenizer: Tokenizer, table: bo
         wrong = int(source.integers(max(len(ids) - 40, 0), len(ids)))
         if source.random() < 0.7:
             ids[wrong] = source.integers(256 + len(WORDS))
-        judge = WalkJudge(model)
+        judge = PairWalk(model)
         expected = first_refused(automaton, ids.tolist())
         assert judge._walk(ids) == (len(ids) if expected is None else expected)
         if expected is None:
@@ -74,7 +74,7 @@ def test_short_streams(tokenizer: Tokenizer, data: st.DataObject) -> None:
     automaton = automaton_of(tokenizer)
     some = st.sampled_from([*b"abx '1\n\xc3\xa9\xaa", *range(256, 256 + len(WORDS))])
     ids = data.draw(st.lists(some, max_size=12))
-    judge = WalkJudge(model_of(tokenizer))
+    judge = PairWalk(model_of(tokenizer))
     expected = first_refused(automaton, ids)
     assert judge._walk(np.array(ids, dtype=np.int32)) == (len(ids) if expected is None else expected)
     assert bool(tokenizer.validate(ids)) == accepts(automaton, ids)
@@ -85,7 +85,7 @@ def test_lanes_that_begin_wrong_are_walked_again(tokenizer: Tokenizer) -> None:
     lane = kernels.LANE
     for extra in range(4):
         ids = tokenizer.encode("a" + "1" * (5 * lane + extra) + " ab" * 3 * lane)
-        judge = WalkJudge(model_of(tokenizer))
+        judge = PairWalk(model_of(tokenizer))
         assert judge._walk(ids) == len(ids)
         spoiled = ids.copy()
         spoiled[3 * lane] = ord("2") if spoiled[3 * lane] != ord("2") else ord("3")

@@ -23,8 +23,8 @@ from tests.support.tokenizer_files import tokenizer_json
 from tests.support.tuned import tuned_validator, validate_tuned
 from tokdfa.base.errors import AlphabetError, TokdfaError, TokenStreamError
 from tokdfa.jobs.validation.api import validate
-from tokdfa.jobs.validation.judges.encoding import EncodingJudge
-from tokdfa.jobs.validation.tuning import Tuning
+from tokdfa.jobs.validation.buffer import Tuning
+from tokdfa.jobs.validation.engines.reencoding import TextComparison
 from tokdfa.tokenizers.boundaries.characters import CharacterBoundaries
 from tokdfa.tokenizers.boundaries.protocol import CUT, Boundaries
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -147,7 +147,7 @@ def check_stream(peer: Peer, ids: list[int], drawn: random.Random) -> bool | Non
     size, tuning = drawn.randrange(1, 65), Tuning(window=drawn.choice([1, 2, 5, 64]))
     chunks = (array[at : at + size] for at in range(0, len(array), size))
     found = validate_tuned(peer.tokenizer, chunks, tuning=tuning)
-    judge = EncodingJudge(peer.whole.round_trip, tuning=ONE)
+    judge = TextComparison(peer.whole.round_trip, tuning=ONE)
     first = next(iter([*judge.feed(array), *judge.finish()]), None)
     assert (bool(found), found.index) == (first is None, first.index if first else None), ids
     if first is not None:

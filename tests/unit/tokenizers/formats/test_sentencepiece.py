@@ -20,7 +20,7 @@ from tests.support.sentencepieces import RULES
 from tests.support.tuned import validate_tuned
 from tokdfa import Tokenizer
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
-from tokdfa.jobs.validation.tuning import DEFAULT, Tuning
+from tokdfa.jobs.validation.buffer import DEFAULT, Tuning
 from tokdfa.jobs.validation.validator import Validator
 
 pytest.importorskip("sentencepiece")

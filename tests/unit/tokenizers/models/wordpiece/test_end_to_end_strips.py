@@ -16,8 +16,8 @@ from tests.support import random_files
 from tests.support.tokenizer_files import added_token
 from tokdfa import WordPieceTokenizer
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.jobs.validation.api import judge
-from tokdfa.jobs.validation.tuning import Tuning
+from tokdfa.jobs.validation.api import check
+from tokdfa.jobs.validation.buffer import Tuning
 
 tokenizers = pytest.importorskip("tokenizers")
 
@@ -65,7 +65,7 @@ def test_violations_beside_a_mask_that_strips(lstrip: bool, rstrip: bool, tmp_pa
     for ids in (list(ids) for n in (2, 3, 4) for ids in product((1, 2, 3, 5), repeat=n)):
         text = theirs.decode(ids, skip_special_tokens=False)
         mended, at = [], 0
-        for each in judge(ours, np.array(ids), all=True, tuning=Tuning(at_once=1)).violations:
+        for each in check(ours, np.array(ids), all=True, tuning=Tuning(at_once=1)).violations:
             before = theirs.decode(ids[: each.index], skip_special_tokens=False)
             assert text.startswith(before)
             assert each.byte_offset == len(before), (ids, text)

@@ -12,9 +12,9 @@ import pytest
 import tokdfa
 from tests.support.sentencepieces import trained
 from tests.support.tuned import validate_tuned
-from tokdfa.jobs.validation.api import judge
+from tokdfa.jobs.validation.api import check
+from tokdfa.jobs.validation.buffer import Tuning
 from tokdfa.jobs.validation.engine import engine_of
-from tokdfa.jobs.validation.tuning import Tuning
 
 # Normalization makes a space of the wide one, 1 of the circled digit, and nothing of the zero-width space.
 PIECES = ["<unk>", "\u2581", "a", "b", "\u2581a", "ab", "\u3000", "1", "\u2460", "\u200b", "\u00a0\u2603"]
@@ -40,7 +40,7 @@ def assert_found_as_in_a_stream(ids: tuple[int, ...]) -> int:
     """Assert that all violations are the same, judged at once and one by one; return their number."""
     tokenizer, array = tokenizer_of(tuple(PIECES)), np.array(ids)
     expected = validate_tuned(tokenizer, array, all=True, tuning=Tuning()).violations
-    assert judge(tokenizer, array, all=True, tuning=Tuning(at_once=1)).violations == expected, ids
+    assert check(tokenizer, array, all=True, tuning=Tuning(at_once=1)).violations == expected, ids
     return len(expected)
 
 

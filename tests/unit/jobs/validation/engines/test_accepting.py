@@ -11,7 +11,7 @@ import pytest
 from tests.support.byte_tokenizers import tokenizer_of
 from tokdfa.base.arrays import IntegerArray
 from tokdfa.jobs.validation.engine import engine_of
-from tokdfa.jobs.validation.judges.accepting import SHORT, WHOLE, Rest, _has_learned, _rest, unjudged_by_walk
+from tokdfa.jobs.validation.engines.accepting import SHORT, WHOLE, Rest, _has_learned, _rest, unjudged_by_walk
 from tokdfa.jobs.validation.result import Validation
 from tokdfa.jobs.validation.validator import Validator
 from tokdfa.kernels.walk.walk import MOST_REACH

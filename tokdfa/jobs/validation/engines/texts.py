@@ -1,4 +1,4 @@
-"""Judging blocks of ids by decoding them, encoding their text again, and comparing."""
+"""Blocks of ids checked by decoding them, encoding their text again, and comparing."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from tokdfa.base.arrays import Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import AlphabetError, TokenStreamError
-from tokdfa.jobs.validation.block import Block
+from tokdfa.jobs.validation.block import CLOSE, Block, BlockResult, are_within, merged
 from tokdfa.jobs.validation.differences import NO_CUTS, Parts, differing_parts, trimmed
-from tokdfa.jobs.validation.judges.found import CLOSE, Judged, are_within, encoded_otherwise, merged, spans_of_tokens
+from tokdfa.jobs.validation.engines.comparing import compare_apart, compare_texts
+from tokdfa.jobs.validation.engines.segment import encoded_otherwise, spans_of_tokens
 from tokdfa.jobs.validation.kind import ViolationKind
-from tokdfa.jobs.validation.reencoding import compare_apart, compare_texts
 from tokdfa.jobs.validation.violations import Rows, Spans, ranges, spans_between
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from tokdfa.jobs.validation.violation import Violation
     from tokdfa.tokenizers.encoding.encoded import Decoded
     from tokdfa.tokenizers.round_trip import RoundTrip
-
-__all__ = ["PartsText", "Text", "judge_encoded"]
 
 _NEAR = 1 << 8
 """The number of ids among which a boundary usually is."""
@@ -35,9 +33,9 @@ _SOON = 1 << 10
 """The number of ids among which something is wrong if much is."""
 
 
-def judge_encoded(engine: Engine, block: Block, make: type[Text]) -> Judged:
-    """Judge a block of a stream by decoding it, encoding its text again, and comparing; `make` makes its texts."""
-    trip, judges = engine.tokenizer.round_trip, engine.judges()
+def check_by_encoding(engine: Engine, block: Block, make: type[Text]) -> BlockResult:
+    """Check a block of a stream by decoding it, encoding its text again, and comparing; `make` makes its texts."""
+    trip, engines = engine.tokenizer.round_trip, engine.stream_engines()
     following = block.following
     ids, n = block.ids, len(block.ids)
     is_cut = np.zeros(n, dtype=np.bool_) if engine.literal else trip.cuts[ids]
@@ -45,7 +43,7 @@ def judge_encoded(engine: Engine, block: Block, make: type[Text]) -> Judged:
     cuts = np.flatnonzero(is_cut)
     starts = np.sort(np.concatenate((block.texts[:, 0], cuts + 1)))
     stops = np.sort(np.concatenate((block.texts[:, 1], cuts)))
-    known = None if trip.judges_words else _Known.of(trip, ids, starts, stops)
+    known = None if trip.checks_words else _Known.of(trip, ids, starts, stops)
     sizes = [-1] * len(starts) if known is None else known.sizes.tolist()
     violations: list[Sequence[Violation]] = []
     byte, begins = block.byte, block.begins
@@ -59,10 +57,10 @@ def judge_encoded(engine: Engine, block: Block, make: type[Text]) -> Judged:
             if known is not None:
                 violations.append(known.spans(trip, block.first, ids, at))
             is_open = is_last and not block.is_last
-            text = make(trip, judges, ids[at:stop], block.first + at, byte, begins, is_open=is_open)
+            text = make(trip, engines, ids[at:stop], block.first + at, byte, begins, is_open=is_open)
             if following is not None and not number:
                 text.following = following
-            found, n_judged, byte = text.judged()
+            found, n_checked, byte = text.check()
             violations += found
             if is_last:
                 break
@@ -79,7 +77,7 @@ def judge_encoded(engine: Engine, block: Block, make: type[Text]) -> Judged:
             byte += int(trip.decode(ids[stop : stop + 1]).ends[-1])
         begins = True
     following = None if text.following is trip else text.following
-    return Judged(violations, at + n_judged, byte, begins and not n_judged, following)
+    return BlockResult(violations, at + n_checked, byte, begins and not n_checked, following)
 
 
 class _Known:
@@ -104,18 +102,18 @@ class _Known:
         inner = inner[(inner > 0) & (inner < len(starts) - 1)]
         if len(inner) < 2:
             return known
-        places, bounds = ranges(starts[inner], stops[inner])
-        compared = compare_texts(trip, ids[places], bounds)
+        indices, bounds = ranges(starts[inner], stops[inner])
+        compared = compare_texts(trip, ids[indices], bounds)
         text = compared.rows[:, 0]
-        parts = trimmed(ids[places], compared.canonical, compared.rows[:, 1:], NO_CUTS)
+        parts = trimmed(ids[indices], compared.canonical, compared.rows[:, 1:], NO_CUTS)
         is_at_end = (parts.starts == bounds[1:][text]) | (parts.lows == compared.canonical_bounds[1:][text])
         odd = parts.undecided | parts.is_silent | is_at_end
         is_known = ~compared.is_odd
         is_known[text[odd]] = False
         known.sizes[inner[is_known]] = compared.sizes[is_known]
         if len(text):
-            rows = _rows(ids[places], compared.byte_at, parts, compared.canonical)
-            known.rows = rows._replace(first=places[rows.first]).chosen(is_known[text])
+            rows = _rows(ids[indices], compared.byte_at, parts, compared.canonical)
+            known.rows = rows._replace(first=indices[rows.first]).chosen(is_known[text])
         return known
 
     def spans(self, trip: RoundTrip, first: int, ids: Int32Array, stop: int) -> Spans:
@@ -167,7 +165,7 @@ class Text:
     def __init__(
         self,
         trip: RoundTrip,
-        judges: Callable[..., Any],
+        engines: Callable[..., Any],
         ids: Int32Array,
         first: int,
         byte: int,
@@ -176,7 +174,7 @@ class Text:
         is_open: bool,
     ) -> None:
         self._trip = trip
-        self._judges = judges
+        self._engines = engines
         self._all = ids
         self._is_open = is_open
         self.following = trip
@@ -190,12 +188,12 @@ class Text:
         while True:
             low = max(stop - size, 0)
             # A boundary is safe after any ids.
-            places = np.flatnonzero(self._trip.boundaries.always_cut(self._all[low:stop], begins=begins or low > 0))
-            if len(places) or not low:
-                return low + int(places[-1]) + 1 if len(places) else 0
+            indices = np.flatnonzero(self._trip.boundaries.always_cut(self._all[low:stop], begins=begins or low > 0))
+            if len(indices) or not low:
+                return low + int(indices[-1]) + 1 if len(indices) else 0
             size *= 4
 
-    def judged(self) -> tuple[list[Sequence[Violation]], int, int]:
+    def check(self) -> tuple[list[Sequence[Violation]], int, int]:
         """Return the violations, the number of ids that are judged, and the offset at which they end."""
         ids = self._ids
         if not len(ids) and (self._is_open or not self._begins):
@@ -238,10 +236,10 @@ class Text:
         self, decoded: Decoded, canonical: Int32Array, others: Int64Array
     ) -> tuple[list[Sequence[Violation]], int, int]:
         """Return the same as :meth:`judged`, given the text of the ids, and the canonical ids with their ends in it."""
-        places = np.zeros(0, dtype=np.int64)
+        indices = np.zeros(0, dtype=np.int64)
         if self._trip.takes_longest:
-            places = np.flatnonzero(self._trip.boundaries.always_cut(self._ids, begins=self._begins)) + 1
-        parts = differing_parts(self._ids, decoded.ends, places, canonical, others)
+            indices = np.flatnonzero(self._trip.boundaries.always_cut(self._ids, begins=self._begins)) + 1
+        parts = differing_parts(self._ids, decoded.ends, indices, canonical, others)
         # Where ids add nothing to the text, more boundaries than those that both sides share may be cuts.
         odd = parts.undecided if self._trip.takes_longest else parts.undecided | parts.is_silent
         byte_at = self._byte + np.append(0, decoded.ends)
@@ -261,51 +259,51 @@ class Text:
         """
         found: list[tuple[int, list[Violation]]] = []
         covered: list[tuple[int, int]] = []
-        n_judged, byte = len(self._ids), int(byte_at[-1])
+        n_checked, byte = len(self._ids), int(byte_at[-1])
         for begin, stop in zip(begins.tolist(), stops.tolist(), strict=True):
             done = covered[-1][1] if covered else 0
             if covered and stop <= done:
                 continue
             at = max(begin, done)
-            judged = self._closely(at, stop, int(byte_at[at]), CLOSE)
-            if judged is None:
+            result = self._closely(at, stop, int(byte_at[at]), CLOSE)
+            if result is None:
                 # The following ids decide.
-                n_judged, byte = at, int(byte_at[at])
+                n_checked, byte = at, int(byte_at[at])
                 break
-            found.append((at, judged[0]))
-            covered.append((at, judged[1]))
-            if judged[1] >= n_judged:
-                n_judged, byte = judged[1:3]
-        rows = rows.chosen((rows.first < n_judged) & ~are_within(rows.first, covered))
-        return merged(found, rows, partial(spans_of_tokens, self._trip, self._first, self._ids)), n_judged, byte
+            found.append((at, result[0]))
+            covered.append((at, result[1]))
+            if result[1] >= n_checked:
+                n_checked, byte = result[1:3]
+        rows = rows.chosen((rows.first < n_checked) & ~are_within(rows.first, covered))
+        return merged(found, rows, partial(spans_of_tokens, self._trip, self._first, self._ids)), n_checked, byte
 
     def _closely(
         self, at: int, until: int, byte: int, size: int | None = None, following: RoundTrip | None = None
     ) -> tuple[list[Violation], int, int, RoundTrip] | None:
-        """Judge ids one by one from `at`, where the text is cut, to `until` or later; None if the following ids decide.
+        """Check ids one by one from `at`, where the text is cut, to `until` or later; None if the following ids decide.
 
         Return the violations, the index up to which ids are judged, and the offset and the round trip there.
         """
         begins = self._begins and at == 0
-        judge = self._judges(self._first + at, byte, begins=begins, size=size, following=following)
-        violations = [*judge.feed(self._all[at:], self._first + until - 1)]
-        done = judge.buffer.first - self._first
+        closer = self._engines(self._first + at, byte, begins=begins, size=size, following=following)
+        violations = [*closer.feed(self._all[at:], self._first + until - 1)]
+        done = closer.buffer.first - self._first
         if done < until or not until:
             if self._is_open:
                 return None
-            violations += judge.finish()
+            violations += closer.finish()
             done = len(self._all)
-        return violations, done, judge.byte, judge.following
+        return violations, done, closer.byte, closer.following
 
     def _all_closely(self) -> tuple[list[Sequence[Violation]], int, int]:
-        judged = self._closely(0, len(self._ids), self._byte)
-        return ([], 0, self._byte) if judged is None else ([judged[0]], *judged[1:3])
+        result = self._closely(0, len(self._ids), self._byte)
+        return ([], 0, self._byte) if result is None else ([result[0]], *result[1:3])
 
 
 class PartsText(Text):
     """Ids of a text; neighbours show the parts that may not be canonical, and only these are encoded again."""
 
-    def judged(self) -> tuple[list[Sequence[Violation]], int, int]:
+    def check(self) -> tuple[list[Sequence[Violation]], int, int]:
         """Return the violations, the number of ids that are judged, and the offset at which they end."""
         ids, trip = self._ids, self._trip
         # Most streams are canonical: then encoding all of them takes less time than finding the doubtful parts.
@@ -318,11 +316,11 @@ class PartsText(Text):
                 return [], len(ids), self._byte + int(ends[-1])
         doubtful = trip.boundaries.doubtful(ids, begins=self._begins) if len(ids) else None
         if doubtful is None:
-            return super().judged()
+            return super().check()
         n_first, parts = (int(doubtful[0, 1]), doubtful[1:]) if self._begins else (0, doubtful)
         apart = compare_apart(trip, ids, *np.ascontiguousarray(parts.T))
         if apart is None:
-            return super().judged()
+            return super().check()
         odd = parts[np.unique(apart.number[apart.rows.undecided])]
         sizes = trip.boundaries.sizes_of(ids)
         sizes[ranges(*parts.T)[0]] = apart.sizes

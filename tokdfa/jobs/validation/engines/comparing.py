@@ -15,8 +15,6 @@ from tokdfa.tokenizers.decoder import SpelledTexts
 from tokdfa.tokenizers.encoding.encoded import Decoded
 from tokdfa.tokenizers.round_trip import RoundTrip, ends_in
 
-__all__ = ["ComparedApart", "ComparedTexts", "compare_apart", "compare_texts"]
-
 
 class ComparedTexts(NamedTuple):
     """Where the ids of texts differ from the canonical ids.
@@ -135,8 +133,8 @@ def compare_apart(trip: RoundTrip, ids: Int32Array, lows: Int64Array, highs: Int
     The text is always cut before and after each part. None if that cannot be done at once.
     """
     mark = trip.mark
-    places, bounds = ranges(lows, highs)
-    given = None if mark is None else _decoded_apart(trip, ids[places], bounds, mark)
+    indices, bounds = ranges(lows, highs)
+    given = None if mark is None else _decoded_apart(trip, ids[indices], bounds, mark)
     if mark is None or given is None:
         return None
     encoded = trip.encode_texts(given.texts, begins=False)
@@ -182,14 +180,14 @@ class _Apart(NamedTuple):
 
     def chosen(self, number: Int64Array) -> _Apart:
         """Return some of the texts."""
-        places, bounds = ranges(self.bounds[number], self.bounds[number + 1])
-        return _Apart(self.ids[places], bounds, self.ends[places], [self.texts[each] for each in number.tolist()])
+        indices, bounds = ranges(self.bounds[number], self.bounds[number + 1])
+        return _Apart(self.ids[indices], bounds, self.ends[indices], [self.texts[each] for each in number.tolist()])
 
 
 def _chosen(ids: Int32Array, bounds: Int64Array, number: Int64Array) -> tuple[Int32Array, Int64Array]:
     """Return the ids of some texts, one after the other, and their bounds."""
-    places, chosen_bounds = ranges(bounds[number], bounds[number + 1])
-    return ids[places], chosen_bounds
+    indices, chosen_bounds = ranges(bounds[number], bounds[number + 1])
+    return ids[indices], chosen_bounds
 
 
 def _decoded_apart(trip: RoundTrip, ids: Int32Array, bounds: Int64Array, mark: tuple[int, str]) -> _Apart | None:

@@ -1,4 +1,4 @@
-"""Judging streams by one walk over their ids, with a closer look only where something is wrong."""
+"""The pair walk: one walk over the ids of a stream, with a closer look only where something is wrong."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ import numpy as np
 
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import LimitExceededError
-from tokdfa.jobs.validation.judges.accepting import NEAR, Rest
-from tokdfa.jobs.validation.judges.beginning import Beginning
-from tokdfa.jobs.validation.judges.encoding import EncodingJudge
+from tokdfa.jobs.validation.buffer import DEFAULT, Tuning
+from tokdfa.jobs.validation.engines.accepting import NEAR, Rest
+from tokdfa.jobs.validation.engines.reencoding import TextComparison
 from tokdfa.jobs.validation.kind import ViolationKind
 from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.table import CONTEXT, Table
-from tokdfa.jobs.validation.tuning import DEFAULT, Tuning
 from tokdfa.jobs.validation.violation import Cause, Violation
 from tokdfa.kernels.walk import walk as kernels
+from tokdfa.regex.unicode.quick_check import boundaries, is_normal
+from tokdfa.tokenizers.pretokenizers.token_lift import LiftState, TokenParts
 
 LONGEST_PATIENCE = 1 << 18
 """The most ids to take before a certain cut is looked for again."""
 
 
-class WalkJudge:
-    """A judge that finds violations in a stream, with a few look-ups per id where there are none.
+class PairWalk:
+    """The engine that finds violations in a stream with a few look-ups per id where there are none.
 
-    Where the walk ends, :class:`EncodingJudge` judges, starting from a boundary where the text is always cut, so the
+    Where the walk ends, :class:`TextComparison` takes over from a boundary where the text is always cut, so the
     findings are the same: by the pieces of the text, or by encoding it again where it is brought into a normalization
     form before it is split. After that the walk starts again.
 
@@ -43,7 +44,7 @@ class WalkJudge:
     ) -> None:
         self._model = model
         self._tuning = tuning
-        self._judge: EncodingJudge | None = None
+        self._closer: TextComparison | None = None
         self._is_sure = True
         self._until = -1
         self._beginning = Beginning(model) if window else None
@@ -53,16 +54,16 @@ class WalkJudge:
         """Begin to walk with the token `first`, if there is a table."""
         self._first, self._byte = first, byte
         if self._model.table is None:
-            self._judge, self._until = self._closely(first, byte), sys.maxsize
+            self._closer, self._until = self._closely(first, byte), sys.maxsize
             return
         if not self._tuning.walks:
             # As if something were wrong at the end of the longest stream.
-            self._judge, self._until = self._closely(first, byte), sys.maxsize - 1
+            self._closer, self._until = self._closely(first, byte), sys.maxsize - 1
             return
-        self._judge = None
+        self._closer = None
         self._table: Table = self._model.table
-        self._place = kernels.Place()
-        self._here = self._place.pointer
+        self._cursor = kernels.Cursor()
+        self._here = self._cursor.pointer
         self._here.row = self._table.initial * self._table.width
         # The ids since a boundary where the text is always cut, and the index of that boundary in the stream.
         self._past: list[Int32Array] = []
@@ -71,31 +72,31 @@ class WalkJudge:
         self._n_searched = 0
         self._patience = self._tuning.patience
 
-    def _closely(self, first: int, byte: int, size: int | None = None) -> EncodingJudge:
-        """Return a judge that looks closely from a token of the stream on, in windows of `size` ids."""
+    def _closely(self, first: int, byte: int, size: int | None = None) -> TextComparison:
+        """Return the engine that looks closely from a token of the stream on, in windows of `size` ids."""
         return closely(self._model, first, byte, size, self._tuning)
 
     @property
     def n_kept(self) -> int:
         """The number of ids kept."""
-        return self._n_past if self._judge is None else self._judge.n_kept
+        return self._n_past if self._closer is None else self._closer.n_kept
 
     @property
     def byte(self) -> int:
         """The byte offset of the end of a finished text."""
         if self._beginning is not None:
             return self._byte
-        return self._byte + int(self._here.size) if self._judge is None else self._judge.byte
+        return self._byte + int(self._here.size) if self._closer is None else self._closer.byte
 
     def unjudged(self) -> tuple[Rest, Int32Array] | None:
         """Return where the ids that are kept begin, and them, if nothing before them matters; None if it does."""
-        if self._beginning is not None or self._judge is not None:
+        if self._beginning is not None or self._closer is not None:
             return None
         return Rest(self._first, self._byte), np.concatenate((np.zeros(0, dtype=np.int32), *self._past))
 
     def accept(self, ids: Int32Array) -> bool:
         """Take more ids if one walk shows that nothing is wrong up to their end; return whether it does."""
-        if self._beginning is not None or self._judge is not None:
+        if self._beginning is not None or self._closer is not None:
             return False
         row, size = self._here.row, self._here.size
         if self._walk(ids) < len(ids):
@@ -111,21 +112,21 @@ class WalkJudge:
             if self._beginning is not None:
                 return
         while True:
-            if self._judge is not None:
-                yield from self._judge.feed(ids, self._until)
-                buffer = self._judge.buffer
-                if buffer.first <= self._until or self._judge.drops_text:
+            if self._closer is not None:
+                yield from self._closer.feed(ids, self._until)
+                buffer = self._closer.buffer
+                if buffer.first <= self._until or self._closer.drops_text:
                     return
                 ids = buffer.take_all()
                 self._begin(buffer.first, buffer.byte)
-                if self._judge is not None:
+                if self._closer is not None:
                     continue
-            place = self._walk(ids)
-            if place == len(ids):
+            index = self._walk(ids)
+            if index == len(ids):
                 self._remember(ids)
                 return
             self._past.append(ids)
-            ids = self._look_closely(place - len(ids))
+            ids = self._look_closely(index - len(ids))
 
     def finish(self) -> Iterator[Violation]:
         """End the stream, and yield the remaining violations."""
@@ -133,16 +134,16 @@ class WalkJudge:
             if not self._beginning.may_end():
                 yield self._impossible(Cause(kind=ViolationKind.IN_NO_TEXT), self._beginning.last)
             return
-        if self._judge is None and not self._table.is_final(self._state):
+        if self._closer is None and not self._table.is_final(self._state):
             yield from self.feed(self._look_closely(0))
-        if self._judge is not None:
-            yield from self._judge.finish()
+        if self._closer is not None:
+            yield from self._closer.finish()
 
     def finish_open(self) -> Iterator[Violation]:
         """End a stream that may continue, and yield the violations that hold whatever comes next."""
-        while self._beginning is None and self._judge is not None and not self._judge.drops_text:
+        while self._beginning is None and self._closer is not None and not self._closer.drops_text:
             # Nothing canonical begins like this. The violation may look different when more follows.
-            buffer = self._judge.buffer
+            buffer = self._closer.buffer
             first, byte, ids = buffer.first, buffer.byte, buffer.take_all()
             closed = self._closely(first, byte)
             is_wrong = self._until < sys.maxsize and self._is_sure
@@ -156,12 +157,12 @@ class WalkJudge:
             yield from self.feed(ids[stop:])
 
     def _feed_beginning(self, beginning: Beginning, ids: Int32Array) -> Generator[Violation, None, Int32Array]:
-        """Judge ids up to the first boundary where the text is always cut, and return the rest."""
-        for place, id in enumerate(map(int, ids)):
+        """Check ids up to the first boundary where the text is always cut, and return the rest."""
+        for index, id in enumerate(map(int, ids)):
             if beginning.is_cut_before(id):
                 self._beginning = None
                 self._begin(self._first, self._byte)
-                return ids[place:]
+                return ids[index:]
             last = beginning.last
             if not beginning.take(id):
                 pair = None if last is None else (last, id)
@@ -185,15 +186,15 @@ class WalkJudge:
             canonical_ids=None,
         )
 
-    def _look_closely(self, place: int) -> Int32Array:
-        """Judge the ids up to `place`, counted from their end, closely; return the ids to judge."""
+    def _look_closely(self, index: int) -> Int32Array:
+        """Look closely up to `index`, counted from the end of the ids; return the ids to check."""
         ids: Int32Array = np.concatenate((np.zeros(0, dtype=np.int32), *self._past))
-        place += len(ids)
-        # No special token that the text spells goes from before this to after `place`.
-        begin = self._table.last_certain(ids, place - CONTEXT - self._table.reach)
+        index += len(ids)
+        # No special token that the text spells goes from before this to after `index`.
+        begin = self._table.last_certain(ids, index - CONTEXT - self._table.reach)
         byte = self._byte + int(self._model.lengths[ids[:begin]].sum())
-        self._judge = self._closely(self._first + begin, byte, self._tuning.close_window)
-        self._until = max(self._until, self._first + place)
+        self._closer = self._closely(self._first + begin, byte, self._tuning.close_window)
+        self._until = max(self._until, self._first + index)
         return ids[begin:]
 
     def _walk(self, ids: Int32Array) -> int:
@@ -203,18 +204,18 @@ class WalkJudge:
         head = min(len(ids), max(self._tuning.head, self._table.reach + 1)) if before else 0
         if head:
             n_before = sum(map(len, before))
-            place = self._walk_on(np.concatenate((*before, ids[:head])), n_before) - n_before
-            if place < head:
-                return place
+            index = self._walk_on(np.concatenate((*before, ids[:head])), n_before) - n_before
+            if index < head:
+                return index
         return self._walk_on(ids, head)
 
-    def _walk_on(self, ids: Int32Array, place: int) -> int:
-        """Walk over ids from `place` on; see :meth:`_walk`."""
+    def _walk_on(self, ids: Int32Array, index: int) -> int:
+        """Walk over ids from `index` on; see :meth:`_walk`."""
         here = self._here
-        here.at = place
-        pairs = self._table.pairs.struct_for(len(ids) - place)
+        here.at = index
+        pairs = self._table.pairs.struct_for(len(ids) - index)
         while True:
-            status = self._place.walk(self._table.walker(pairs), ids)
+            status = self._cursor.walk(self._table.walker(pairs), ids)
             if status != kernels.UNSURE:
                 self._is_sure = status != kernels.UNDECIDED
                 return int(here.at)
@@ -258,11 +259,11 @@ class WalkJudge:
         self._patience = self._n_past + min(max(self._tuning.patience, self._n_past), LONGEST_PATIENCE)
 
 
-def closely(model: Model, first: int, byte: int, size: int | None = None, tuning: Tuning = DEFAULT) -> EncodingJudge:
-    """Return a judge that looks closely from a token of a stream on, in windows of `size` ids."""
+def closely(model: Model, first: int, byte: int, size: int | None = None, tuning: Tuning = DEFAULT) -> TextComparison:
+    """Return the engine that looks closely from a token of a stream on, in windows of `size` ids."""
     if model.trip is not None:
-        return EncodingJudge(model.trip, first, byte, size=size, tuning=tuning)
-    return EncodingJudge(model.tokenizer.round_trip, first, byte, pieces=model, size=size, tuning=tuning)
+        return TextComparison(model.trip, first, byte, size=size, tuning=tuning)
+    return TextComparison(model.tokenizer.round_trip, first, byte, pieces=model, size=size, tuning=tuning)
 
 
 def _last(parts: list[Int32Array], n: int) -> list[Int32Array]:
@@ -274,3 +275,86 @@ def _last(parts: list[Int32Array], n: int) -> list[Int32Array]:
         last.insert(0, part[-n:])
         n -= len(part)
     return last
+
+
+_MOST_CONTINUATIONS = 3
+_CONTINUATIONS = bytes(range(0x80, 0xC0))
+
+
+class Beginning:
+    """The possible states of the walk in a text with an unknown beginning: those that any text before leads to.
+
+    The model has a table. `last` is the last id; None if nothing is known of the ids before the next one.
+
+    Notes
+    -----
+    An id that is found impossible is so after any text. The reverse is not promised: a state may be possible, yet only
+    after texts with a last token that may not precede the first one here.
+
+    :meth:`~tokdfa.tokenizers.tokenizer.Tokenizer.safe_cuts` also knows where the text is always cut, sometimes earlier,
+    since it considers the following ids. That would change no verdict: up to a safe cut the states that remain are
+    followed here, and at such a cut all of them agree. It would only read the ids twice.
+    """
+
+    def __init__(self, model: Model) -> None:
+        assert model.table is not None
+        self._model = model
+        self._table: Table = model.table
+        self.last: int | None = None
+        self._state = self._table.anywhere
+        self._continuations = 0
+        self._unnormalized = b""  # The text from the last offset on before which normalization changes nothing.
+
+    def is_cut_before(self, id: int) -> bool:
+        """Return whether the text is always cut before the next id, so that nothing depends on the ids before."""
+        return self.last is not None and self._table.is_cut_between(self.last, id)
+
+    def may_end(self) -> bool:
+        """Return whether a text may end here."""
+        return self._table.token_lift.is_final(self._state)
+
+    def take(self, id: int) -> bool:
+        """Take the next id, and return whether it is possible; after one that is not, nothing is known."""
+        parts = self._table.parts_of(id)
+        target: LiftState | None = None
+        if parts == "special":
+            target = self._table.token_lift.initial if self.may_end() else None
+        elif isinstance(parts, TokenParts):
+            target = self._following(id, parts)
+        is_possible = target is not None and self._is_in_form(id)
+        if target is None or not is_possible:
+            self._unnormalized = b""
+            self._state, self.last = self._table.anywhere, None
+        else:
+            self._state, self.last = target, id
+        return is_possible
+
+    def _is_in_form(self, id: int) -> bool:
+        """Return whether normalization leaves the text so far as it is, after any text."""
+        form = self._model.form
+        if form is None:
+            return True
+        if self._model.parts[id]:
+            self._unnormalized = b""
+            return True
+        # The stream may begin within a symbol.
+        data = (self._unnormalized + self._model.bytes_of(id)).lstrip(_CONTINUATIONS)
+        text = data.decode("utf-8", "ignore")
+        steady = boundaries(form)
+        index = next((n for n in range(len(text) - 1, 0, -1) if steady[ord(text[n])]), 0)
+        self._unnormalized = data[len(text[:index].encode()) :] if index else data
+        return is_normal(text.encode("utf-8"), form)
+
+    def _following(self, id: int, parts: TokenParts) -> LiftState | None:
+        if self.last is None and parts.head:
+            # The end of a symbol that began earlier.
+            self._continuations = len(parts.head)
+            return LiftState(self._table.anywhere.states, parts.tail)
+        if self._continuations and parts.head and not self._state.cut:
+            self._continuations += len(parts.head)
+            if self._continuations > _MOST_CONTINUATIONS:
+                return None
+            return LiftState(self._table.anywhere.states, parts.tail)
+        self._continuations = 0
+        may_continue = self.last is None or self._model.may_be_walked(self.last, id)
+        return self._table.token_lift.step(self._state, parts, may_continue)

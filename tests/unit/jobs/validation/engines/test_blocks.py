@@ -17,12 +17,13 @@ from tests.support.tokenizer_files import added_token, spell, tokenizer_json
 from tests.support.tuned import validate_tuned
 from tests.support.utf8 import is_utf8
 from tokdfa.base.errors import ImproperDictionaryError, LimitExceededError, UnsupportedFeatureError
-from tokdfa.jobs.validation.api import judge
+from tokdfa.jobs.validation.api import check
+from tokdfa.jobs.validation.buffer import Tuning
 from tokdfa.jobs.validation.engine import engine_of
 from tokdfa.jobs.validation.kind import ViolationKind
-from tokdfa.jobs.validation.tuning import Tuning
+from tokdfa.jobs.validation.result import Violations
 from tokdfa.jobs.validation.validator import ValidationOptions
-from tokdfa.jobs.validation.violations import Spans, Violations
+from tokdfa.jobs.validation.violations import Spans
 
 WALKED = ("ranks", "improper ranks", "bytes", "bytes, whole words", "bytes, NFC")
 
@@ -45,12 +46,12 @@ def test_all_violations_are_those_of_a_stream(family: str) -> None:
                 expected = validate_tuned(tokenizer, array, all=True, tuning=Tuning())
             except (ImproperDictionaryError, LimitExceededError):
                 continue
-            found = judge(tokenizer, array, all=True, tuning=tuning)
+            found = check(tokenizer, array, all=True, tuning=tuning)
             assert [*found.violations] == [*expected.violations], (seed, ids)
             assert found == expected
             spans = [part for part in found.violations._parts if isinstance(part, Spans)]
             met[engine_of(tokenizer).name.partition(":")[0]] += sum(map(len, spans))
-            first = judge(tokenizer, array, all=False, tuning=tuning)
+            first = check(tokenizer, array, all=False, tuning=tuning)
             assert [*first.violations] == [*expected.violations[:1]], (seed, ids)
     if family in WALKED:
         assert met.total() > 10, met
@@ -172,7 +173,7 @@ def _is_alike_however_it_comes(drawn: random.Random, member: Member, ids: list[i
     ways = {
         "one by one": validate_tuned(tokenizer, ids, all=True, tuning=Tuning()),
         "in blocks": validate_tuned(tokenizer, ids, all=True, tuning=small),
-        "at once": judge(tokenizer, ids, all=True, tuning=Tuning(at_once=1)),
+        "at once": check(tokenizer, ids, all=True, tuning=Tuning(at_once=1)),
         "id by id": tokenizer.validate(iter(alone), all=True),
         "in chunks": tokenizer.validate(iter(arrays), all=True),
         "in chunks, each at once": validate_tuned(tokenizer, iter(arrays), all=True, tuning=Tuning(at_once=1)),
@@ -209,7 +210,7 @@ def test_what_adds_nothing_and_what_a_special_token_stands_beside(family: str, s
         if drawn.random() < 0.1:
             ids.insert(drawn.randrange(len(ids) + 1), len(member.tokenizer) + drawn.randrange(3))
         expected = validate_tuned(member.tokenizer, ids, all=True, tuning=Tuning())
-        assert judge(member.tokenizer, ids, all=True, tuning=tuning) == expected
+        assert check(member.tokenizer, ids, all=True, tuning=tuning) == expected
 
 
 def test_violations_compare_and_copy_like_a_tuple() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,9 +12,9 @@ import numpy as np
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.errors import AlphabetError, TokenStreamError
 from tokdfa.jobs.validation.differences import differences
-from tokdfa.jobs.validation.kind import ViolationKind
+from tokdfa.jobs.validation.kind import MOST_NAMED, ViolationKind
 from tokdfa.jobs.validation.violation import Cause, Violation, common_prefix, spelled
-from tokdfa.jobs.validation.wording import MOST_NAMED
+from tokdfa.jobs.validation.violations import Rows, Spans
 from tokdfa.tokenizers.encoding.encoded import Decoded
 from tokdfa.tokenizers.round_trip import RoundTrip
 
@@ -26,10 +26,10 @@ class _Difference(NamedTuple):
     """The part of ids from `start` to `stop` that differs from the canonical ids from `low` to `high`.
 
     From both beginnings on, `same` ids are equal. `n_before` canonical ids are before the segment, which is None if it
-    is the stretch itself: one that refers to itself, and so its tokenizer, is freed only by the garbage collector.
+    is the whole itself: one that refers to itself, and so its tokenizer, is freed only by the garbage collector.
     """
 
-    segment: EncodedStretch | None
+    segment: EncodedSegment | None
     start: int
     stop: int
     low: int
@@ -38,7 +38,7 @@ class _Difference(NamedTuple):
     n_before: int
 
 
-class EncodedStretch:
+class EncodedSegment:
     """Ids between two boundaries where the text is cut, compared with the encoding of their text.
 
     Attributes
@@ -114,7 +114,7 @@ class EncodedStretch:
         self.is_canonical = np.array_equal(self._ids, canonical)
         return self.is_canonical
 
-    def encodable(self) -> Iterator[EncodedStretch]:
+    def encodable(self) -> Iterator[EncodedSegment]:
         """Yield this segment, or if its text is refused, the refused parts between two cuts, and the rest of it."""
         if self.is_encodable:
             yield self
@@ -124,7 +124,7 @@ class EncodedStretch:
             if is_encodable and len(segments) > 1:
                 begin = segments[0]
                 ids = self._ids[begin._first - self._first :][: sum(len(each._ids) for each in segments)]
-                yield EncodedStretch(begin._trip, ids, begin._first, begin._byte, begin._begins)
+                yield EncodedSegment(begin._trip, ids, begin._first, begin._byte, begin._begins)
             else:
                 yield from segments
 
@@ -136,7 +136,7 @@ class EncodedStretch:
         assert self._canonical is not None
         return self._canonical
 
-    def _segments(self) -> Iterator[EncodedStretch]:
+    def _segments(self) -> Iterator[EncodedSegment]:
         """Yield parts that are canonical, and the ids between neighbouring cuts where they are not."""
         rest = self
         while True:
@@ -162,11 +162,11 @@ class EncodedStretch:
             yield from left._segments()
             known = None if canonical is None else canonical[len(left.canonical) :]
             byte = rest._byte + left.size
-            rest = EncodedStretch(left.following, rest._ids[cut:], rest._first + cut, byte, False, known)
+            rest = EncodedSegment(left.following, rest._ids[cut:], rest._first + cut, byte, False, known)
 
-    def _until(self, cut: int) -> EncodedStretch:
+    def _until(self, cut: int) -> EncodedSegment:
         """Return the segment of the ids before a cut."""
-        return EncodedStretch(self._trip, self._ids[:cut], self._first, self._byte, self._begins)
+        return EncodedSegment(self._trip, self._ids[:cut], self._first, self._byte, self._begins)
 
     def is_decided(self) -> bool:
         """Return whether the index where they go wrong does not depend on the following ids."""
@@ -185,13 +185,13 @@ class EncodedStretch:
             yield from map(self._otherwise, self._differences)
 
     @cached_property
-    def _compared(self) -> tuple[Int32Array, list[tuple[EncodedStretch | None, int, int, Int64Array]]]:
+    def _compared(self) -> tuple[Int32Array, list[tuple[EncodedSegment | None, int, int, Int64Array]]]:
         """The canonical ids, and each wrong segment with its first id, its first canonical id, and its differing parts.
 
         Differences are looked for in each segment alone, so they do not depend on the text before and after.
         """
         canonical: list[Int32Array] = []
-        wrong: list[tuple[EncodedStretch | None, int, int, Int64Array]] = []
+        wrong: list[tuple[EncodedSegment | None, int, int, Int64Array]] = []
         n_canonical = 0
         for segment in self._segments():
             ids, right = segment._ids, segment.canonical
@@ -255,20 +255,20 @@ class EncodedStretch:
 
     def _not_encodable(self, error: str) -> Violation:
         # A token may be unencodable, or one that the tokenizer itself inserts or appends.
-        place = next((place for place in range(len(self._ids)) if not self._is_encodable(place)), 0)
+        at = next((at for at in range(len(self._ids)) if not self._is_encodable(at)), 0)
         return Cause(kind=ViolationKind.NOT_ENCODABLE, error=error).at(
-            index=self._first + place,
-            detected_at=self._first + place,
-            byte_offset=self._byte + self._end_of(place),
-            start=self._first + place,
-            ids=self._ids[place : place + 1],
+            index=self._first + at,
+            detected_at=self._first + at,
+            byte_offset=self._byte + self._end_of(at),
+            start=self._first + at,
+            ids=self._ids[at : at + 1],
             canonical_ids=None,
         )
 
-    def _is_encodable(self, place: int) -> bool:
-        begins = self._begins and place == 0
+    def _is_encodable(self, at: int) -> bool:
+        begins = self._begins and at == 0
         try:
-            text = self._trip.decode(self._ids[place : place + 1], begins=begins).text
+            text = self._trip.decode(self._ids[at : at + 1], begins=begins).text
             self._trip.encode(text, begins=begins)
         except TokenStreamError:
             return True  # The token is part of a symbol.
@@ -300,6 +300,51 @@ def otherwise(trip: RoundTrip, given: list[int], right: list[int], scores: Score
         return Cause(kind=ViolationKind.NOT_LONGEST_MATCH, token=wrong, spellings=spellings)
     spellings = spelled([*given[:MOST_NAMED], *named], trip.spelling)
     return Cause(kind=ViolationKind.ENCODED_OTHERWISE, scores=scores, spellings=spellings)
+
+
+def spans_of_tokens(trip: RoundTrip, first: int, around: Int32Array, rows: Rows) -> Spans:
+    """Return the violations in rows, given the ids that these are in, and where the ids begin in the stream."""
+    kind = ViolationKind.NOT_LONGEST_MATCH if trip.takes_longest else ViolationKind.ENCODED_OTHERWISE
+    return Spans(rows, partial(_of_tokens, trip, first, around), first, kind)
+
+
+def _of_tokens(trip: RoundTrip, first: int, around: Int32Array, rows: Rows, number: int) -> Violation:
+    """Return one of the violations in rows."""
+    at = int(rows.first[number])
+    start, byte = first + at, int(rows.byte[number])
+    ids, canonical, ends = rows.row(number)
+    if not rows.is_text[number]:
+        return not_utf8(trip.spelled(ids)[0], ids, start, byte, ends)
+    return encoded_otherwise(trip, first, around, at, byte, ids, canonical)
+
+
+def encoded_otherwise(
+    trip: RoundTrip,
+    first: int,
+    around: Int32Array,
+    at: int,
+    byte: int,
+    ids: Int32Array,
+    canonical: Int32Array,
+    scores: Scores | None = None,
+) -> Violation:
+    """Return the violation of ids where a tokenizer gives others; they are `around` from the index `at` on."""
+    return otherwise(trip, ids.tolist(), canonical.tolist(), scores).at(
+        index=first + at,
+        detected_at=first + max(trip.detected(around, at, at + len(ids)), at),
+        byte_offset=byte,
+        start=first + at,
+        ids=ids,
+        canonical_ids=canonical,
+    )
+
+
+def not_utf8(data: bytes, ids: Int32Array, start: int, byte: int, ends: Int64Array) -> Violation:
+    """Return the violation of ids in a symbol that is not UTF-8, which begins and ends at offsets in their bytes."""
+    low, high = ends.tolist()
+    return Cause(kind=ViolationKind.NOT_UTF8, bad_bytes=data[low:high]).at(
+        index=start, detected_at=start + len(ids) - 1, byte_offset=byte + low, start=start, ids=ids, canonical_ids=None
+    )
 
 
 def bad_bytes(data: bytes) -> tuple[int, int]:

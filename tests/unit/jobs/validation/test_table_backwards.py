@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from tokdfa.jobs.validation.spelled import Backwards
+from tokdfa.jobs.validation.table import Backwards
 
 
 def test_what_ends_within_a_word_and_begins_before_it() -> None:

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from tests.support.byte_tokenizers import tokenizer_of
-from tokdfa.jobs.validation.judges.encoding import EncodingJudge
-from tokdfa.jobs.validation.judges.walk import WalkJudge
+from tokdfa.jobs.validation.buffer import DEFAULT
+from tokdfa.jobs.validation.engines.reencoding import TextComparison
+from tokdfa.jobs.validation.engines.walk import PairWalk
 from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.table import Table
-from tokdfa.jobs.validation.tuning import DEFAULT
 from tokdfa.kernels.walk.walk import LOOK, UNKNOWN
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
@@ -31,13 +31,13 @@ def in_pieces(pattern: str, special: str = "<e>") -> Tokenizer:
 @pytest.mark.parametrize("size", [1, 3, 1_000])
 def test_what_is_canonical_is_looked_at_once(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     looks = []
-    look_closely = WalkJudge._look_closely
+    look_closely = PairWalk._look_closely
 
-    def counted(judge: WalkJudge, place: int) -> np.ndarray:
+    def counted(judge: PairWalk, place: int) -> np.ndarray:
         looks.append(place)
         return look_closely(judge, place)
 
-    monkeypatch.setattr(WalkJudge, "_look_closely", counted)
+    monkeypatch.setattr(PairWalk, "_look_closely", counted)
     tokenizer = in_pieces(r" ?[ab]+| ?[^\sab]+|\s+(?!\S)|\s+")
     model = Model(tokenizer)
     dice = random.Random(4)
@@ -48,7 +48,7 @@ def test_what_is_canonical_is_looked_at_once(size: int, monkeypatch: pytest.Monk
         for spoiled in (False, True):
             if spoiled:
                 ids = np.append(ids, np.array([*b"ab"], dtype=np.int32))
-            judge = WalkJudge(model)
+            judge = PairWalk(model)
             violations = [v for i in range(0, len(ids), size) for v in judge.feed(ids[i : i + size])]
             violations += judge.finish()
             assert bool(violations) == bool(looks) == (ids.tolist() != tokenizer.encode(tokenizer.decode(ids)).tolist())
@@ -70,9 +70,9 @@ def test_where_what_is_wrong_is_in_a_long_stream(size: int) -> None:
         ids += [ord("?"), *b"ab", ord("?")] if number % 2 else [*b"ab", ord("?")]
     stream = np.array(ids, dtype=np.int32)
     model = Model(tokenizer)
-    closely = EncodingJudge(tokenizer.round_trip, 5, 11, pieces=model)
+    closely = TextComparison(tokenizer.round_trip, 5, 11, pieces=model)
     expected = [*closely.feed(stream, sys.maxsize), *closely.finish()]
-    judge = WalkJudge(model, first=5, byte=11)
+    judge = PairWalk(model, first=5, byte=11)
     violations = [v for i in range(0, len(stream), size) for v in judge.feed(stream[i : i + size])]
     violations += judge.finish()
     assert violations == expected
@@ -94,7 +94,7 @@ def test_what_begins_a_special_token_is_not_forgotten(size: int) -> None:
         # When this number of ids have been walked over, some of them are forgotten for the first time.
         before = filler[n_read - DEFAULT.patience :]
         stream = np.array([*before, *spelled, ord(">"), *tokenizer.encode(" ab")], dtype=np.int32)
-        judge = WalkJudge(model)
+        judge = PairWalk(model)
         for begin in range(0, DEFAULT.patience, size):
             assert not list(judge.feed(stream[begin : min(begin + size, DEFAULT.patience)]))
         assert judge.n_kept < 100
@@ -109,7 +109,7 @@ def test_special_tokens_are_found_where_no_pair_is_tested(place: int) -> None:
     # Each symbol is a piece, so nothing but the special token is looked at.
     tokenizer = in_pieces(r"[\s\S]")
     filler = tokenizer.encode("a?b " * 1_250).tolist()
-    judge = WalkJudge(Model(tokenizer))
+    judge = PairWalk(Model(tokenizer))
     stream = np.array([*filler[:place], *b"<e>", *filler[place:]], dtype=np.int32)
     (violation,) = [*judge.feed(stream), *judge.finish()]
     assert violation.index == place
@@ -134,11 +134,11 @@ def test_a_walk_goes_on_in_the_table_that_grows_under_it(size: int, monkeypatch:
         learned.add(entry)
         learn(table, number, id)
 
-    def look_closely(judge: WalkJudge, place: int) -> np.ndarray:
+    def look_closely(judge: PairWalk, place: int) -> np.ndarray:
         raise AssertionError(place)
 
     monkeypatch.setattr(Table, "learn", learn_once)
-    monkeypatch.setattr(WalkJudge, "_look_closely", look_closely)
+    monkeypatch.setattr(PairWalk, "_look_closely", look_closely)
     tokenizer = in_pieces("|".join([*runs(), "[^z]", "z"]))
     model = Model(tokenizer)
     assert model.table is not None
@@ -146,7 +146,7 @@ def test_a_walk_goes_on_in_the_table_that_grows_under_it(size: int, monkeypatch:
     # Every state on the way to a run, and from there every letter.
     beginnings = [run[:length] for run in runs() for length in range(len(run) + 1)]
     ids = tokenizer.encode("".join(beginning + letter for beginning in beginnings for letter in LETTERS))
-    judge = WalkJudge(model)
+    judge = PairWalk(model)
     for begin in range(0, len(ids), size):
         assert not list(judge.feed(ids[begin : begin + size]))
     assert not list(judge.finish())
@@ -193,4 +193,4 @@ def test_what_is_known_of_states_is_kept_when_the_table_grows() -> None:
     for state in seen:
         found = table._states[state]
         assert found is not None
-        assert table.is_final(state) == table.lifted.is_final(found)
+        assert table.is_final(state) == table.token_lift.is_final(found)

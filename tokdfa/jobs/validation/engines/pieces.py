@@ -28,7 +28,7 @@ class TextIsDroppedError(Exception):
     """The pre-tokenizer drops text, so ids and pieces do not run in parallel."""
 
 
-def judge_pieces(window: Window) -> tuple[Iterator[Violation], int]:
+def compare_pieces(window: Window) -> tuple[Iterator[Violation], int]:
     """Return the violations of a window, and the first token of the next window: the same one if it is too short.
 
     Raises
@@ -73,10 +73,12 @@ def _pieces(split: PreTokenizer, text: str, begin: int, cut: int) -> Int64Array:
 
 def _certain_boundary(window: Window, begin: int, end: int) -> int:
     """Return the last boundary up to `end` where both the text and the ids are always cut; or `begin`."""
-    place = end
-    while (place := window.model.boundaries.last(window.text, begin, place)) > begin and not window.is_boundary(place):
-        place -= 1
-    return max(place, begin)
+    character = end
+    while (character := window.model.boundaries.last(window.text, begin, character)) > begin and not window.is_boundary(
+        character
+    ):
+        character -= 1
+    return max(character, begin)
 
 
 def _then(violations: Iterator[Violation], last: Violation) -> Iterator[Violation]:
@@ -241,7 +243,7 @@ class _Items:
         return bad
 
     def _wrongly_merged(self, begins: BoolArray, whole: BoolArray) -> BoolArray:
-        """Return the tokens that merging does not give in their places."""
+        """Return the tokens that merging does not give at their positions."""
         model, ids = self._model, self._ids
         if not model.by_pairs:
             return self._encoded_otherwise()

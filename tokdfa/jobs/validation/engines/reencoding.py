@@ -1,4 +1,4 @@
-"""Judging streams by their text: by its pieces, or by the definition, decoding, encoding again and comparing."""
+"""The re-encoding: streams compared with their text, by its pieces, or by decoding, encoding again and comparing."""
 
 from __future__ import annotations
 
@@ -11,19 +11,15 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import LimitExceededError
-from tokdfa.jobs.validation.buffer import Buffer
-from tokdfa.jobs.validation.judges.accepting import Rest
-from tokdfa.jobs.validation.judges.pieces import TextIsDroppedError, judge_pieces
-from tokdfa.jobs.validation.judges.stretch import EncodedStretch
+from tokdfa.jobs.validation.buffer import DEFAULT, Buffer, Tuning
+from tokdfa.jobs.validation.engines.accepting import Rest
+from tokdfa.jobs.validation.engines.pieces import TextIsDroppedError, compare_pieces
+from tokdfa.jobs.validation.engines.segment import EncodedSegment
 from tokdfa.jobs.validation.kind import ViolationKind
 from tokdfa.jobs.validation.model import Model
-from tokdfa.jobs.validation.tuning import DEFAULT, Tuning
 from tokdfa.jobs.validation.violation import Cause, Violation, spelled
 from tokdfa.jobs.validation.window import Window
 from tokdfa.tokenizers.round_trip import RoundTrip
-
-__all__ = ["EncodingJudge"]
-
 
 _BLOCK = 1 << 16
 
@@ -31,8 +27,8 @@ _HEAD = 1 << 8
 """The number of ids of a window among which its text is usually cut."""
 
 
-class EncodingJudge:
-    """A judge that compares a stream with the text to which it decodes: with its pieces, or with its encoding.
+class TextComparison:
+    """The engine that compares a stream with the text to which it decodes: with its pieces, or with its encoding.
 
     Encoding is for tokenizers for which pairs of neighbours do not decide: tokenizers that drop text or insert spaces,
     change a text before they encode it, spell ids in a way of their own, or take the longest match. Special tokens that
@@ -137,14 +133,14 @@ class EncodingJudge:
         buffer.append(ids)
         while buffer.is_full() and (until is None or self.drops_text or buffer.first <= until):
             if self._pieces is not None:
-                yield from self._judge_pieces(self._pieces, final=False)
+                yield from self._compare_pieces(self._pieces, final=False)
                 continue
             window = buffer.window
-            places = self._places(window)
+            cuts = self._cut_ids(window)
             found = None
-            if len(places):
-                stop = int(places[0 if self._is_head else -1]) + 1
-                found = self._judge_head(window[:stop]) if self._is_head else self._judge(window[:stop], final=False)
+            if len(cuts):
+                stop = int(cuts[0 if self._is_head else -1]) + 1
+                found = self._check_head(window[:stop]) if self._is_head else self._check(window[:stop], final=False)
             if found is not None:
                 yield from found
                 continue
@@ -158,7 +154,7 @@ class EncodingJudge:
                 hint=f"after token {buffer.first} nothing certainly cuts the text; validate the stream in parts",
             )
 
-    def _places(self, ids: Int32Array) -> Int64Array:
+    def _cut_ids(self, ids: Int32Array) -> Int64Array:
         """Return the ids after which the text of the first ids is cut."""
         # A window may begin with a text.
         begins = self._begins or self._is_head
@@ -168,10 +164,10 @@ class EncodingJudge:
         """End a stream that may continue, and yield the violations before the last boundary where its text is cut."""
         if self._is_head:
             ids = self.buffer.all()
-            yield from self._judge_head(ids[: next(iter(self._places(ids) + 1), len(ids))])
+            yield from self._check_head(ids[: next(iter(self._cut_ids(ids) + 1), len(ids))])
         ids = self.buffer.all()
-        for place in self._places(ids)[::-1].tolist():
-            found = self._judge(ids[: place + 1], final=False)
+        for at in self._cut_ids(ids)[::-1].tolist():
+            found = self._check(ids[: at + 1], final=False)
             if found is not None:
                 yield from found
                 return
@@ -181,12 +177,12 @@ class EncodingJudge:
         while self._pieces is not None:
             if not len(self.buffer):
                 return
-            yield from self._judge_pieces(self._pieces, final=self.buffer.is_last)
+            yield from self._compare_pieces(self._pieces, final=self.buffer.is_last)
         # At the end of the stream nothing is undecided.
-        yield from self._judge(self.buffer.all(), final=True) or ()
+        yield from self._check(self.buffer.all(), final=True) or ()
 
-    def _judge_head(self, ids: Int32Array) -> Iterator[Violation]:
-        """Judge the ids of a window up to the first boundary where its text is always cut, and drop them."""
+    def _check_head(self, ids: Int32Array) -> Iterator[Violation]:
+        """Check the ids of a window up to the first boundary where its text is always cut, and drop them."""
         buffer = self.buffer
         ends = np.append(0, self._trip.decode(ids, begins=False).ends)
         found = [*self._impossible(ids, ends)]
@@ -197,36 +193,36 @@ class EncodingJudge:
 
     def _impossible(self, ids: Int32Array, byte_at: Int64Array) -> Iterator[Violation]:
         """Yield the pairs of neighbours that no canonical ids have, given where each id begins."""
-        for place in (np.flatnonzero(self._trip.boundaries.never_beside(ids)) + 1).tolist():
-            left, right = int(ids[place - 1]), int(ids[place])
-            index = self.buffer.first + place
+        for at in (np.flatnonzero(self._trip.boundaries.never_beside(ids)) + 1).tolist():
+            left, right = int(ids[at - 1]), int(ids[at])
+            index = self.buffer.first + at
             spellings = spelled((right, left, right), self._trip.spelling)
             cause = Cause(kind=ViolationKind.IN_NO_TEXT, token=right, pair=(left, right), spellings=spellings)
             yield cause.at(
                 index=index,
                 detected_at=index,
-                byte_offset=self.buffer.byte + int(byte_at[place]),
+                byte_offset=self.buffer.byte + int(byte_at[at]),
                 start=index - 1,
-                ids=ids[place - 1 : place + 1],
+                ids=ids[at - 1 : at + 1],
                 canonical_ids=None,
             )
 
-    def _judge_pieces(self, model: Model, final: bool) -> Iterator[Violation]:
-        """Judge the first ids by the pieces of their text, and drop them; from now on encode if text is dropped."""
+    def _compare_pieces(self, model: Model, final: bool) -> Iterator[Violation]:
+        """Check the first ids by the pieces of their text, and drop them; from now on encode if text is dropped."""
         buffer = self.buffer
         window = Window(model, buffer.window, buffer.first, buffer.byte, final)
         try:
-            violations, stop = judge_pieces(window)
+            violations, stop = compare_pieces(window)
         except TextIsDroppedError:
             self._pieces, self.drops_text = None, True
             return
         buffer.drop(stop, int(window.starts[stop] if stop < len(window.starts) else window.ends[-1]))
         yield from violations
 
-    def _judge(self, ids: Int32Array, final: bool) -> Iterator[Violation] | None:
-        """Judge the first ids and drop them; None if the following ids decide where they go wrong."""
+    def _check(self, ids: Int32Array, final: bool) -> Iterator[Violation] | None:
+        """Check the first ids and drop them; None if the following ids decide where they go wrong."""
         buffer = self.buffer
-        found: list[EncodedStretch] = []
+        found: list[EncodedSegment] = []
         byte, begins, trip = buffer.byte, self._begins, self.following
         bounds = np.concatenate(([-1], np.flatnonzero(self._is_cut[ids]), [len(ids)])).tolist()
         for before, stop in pairwise(bounds):
@@ -242,55 +238,55 @@ class EncodingJudge:
                 if low >= high > 0:
                     continue
                 byte += int(self._trip.boundaries.sizes_of(text[done:low]).sum())
-                stretches, done = self._judged(trip, text, low, high, first, byte, begins)
-                found += stretches
-                trip = stretches[-1].following
-                byte += sum(stretch.size for stretch in stretches)
+                segments, done = self._decided_segments(trip, text, low, high, first, byte, begins)
+                found += segments
+                trip = segments[-1].following
+                byte += sum(segment.size for segment in segments)
             if is_open and not found[-1].is_decided():
                 return None
         self._begins = bounds[-2] == len(ids) - 1
         self.following = trip
         buffer.drop(len(ids), byte - buffer.byte)
-        return (violation for stretch in found if not stretch.is_canonical for violation in stretch.violations())
+        return (violation for segment in found if not segment.is_canonical for violation in segment.violations())
 
-    def _judged(
+    def _decided_segments(
         self, trip: RoundTrip, ids: Int32Array, low: int, high: int, first: int, byte: int, begins: bool
-    ) -> tuple[list[EncodedStretch], int]:
+    ) -> tuple[list[EncodedSegment], int]:
         """Return the segments of ids from `low` to `high`, or to a later cut if violations depend on it.
 
         Also return the end of the last one.
         """
         while True:
-            stretches = [*self._stretches(trip, ids[low:high], first + low, byte, begins and low == 0)]
-            if high == len(ids) or stretches[-1].is_decided():
-                return stretches, high
+            segments = [*self._segments(trip, ids[low:high], first + low, byte, begins and low == 0)]
+            if high == len(ids) or segments[-1].is_decided():
+                return segments, high
             later = np.flatnonzero(self._trip.boundaries.always_cut(ids[high - 1 :], begins=False, ends=True)[1:])
             high = high + 1 + int(later[0]) if len(later) else len(ids)
 
-    def _stretches(
+    def _segments(
         self, trip: RoundTrip, ids: Int32Array, first: int, byte: int, begins: bool
-    ) -> Iterator[EncodedStretch]:
+    ) -> Iterator[EncodedSegment]:
         """Yield the segments to be judged: all of the ids, or up to and after each symbol that is not UTF-8.
 
         The canonical ids before such a symbol depend on it, back to the last boundary where the text is cut.
         """
-        whole = EncodedStretch(trip, ids, first, byte, begins)
+        whole = EncodedSegment(trip, ids, first, byte, begins)
         # Not for parts up to a symbol that is not UTF-8: their ids may depend on that symbol.
         if whole.bad is None or whole.accept_replaced():
             yield from whole.encodable()
             return
         at = 0
         for start, stop in _bad_symbols(*self._trip.spelled(ids)):
-            places = np.flatnonzero(self._trip.boundaries.always_cut(ids[at : start + 1]))
-            cut = at + int(places[-1]) + 1 if len(places) else at
+            cuts = np.flatnonzero(self._trip.boundaries.always_cut(ids[at : start + 1]))
+            cut = at + int(cuts[-1]) + 1 if len(cuts) else at
             for low, high in ((at, cut), (cut, stop)):
                 if low < high:
-                    stretch = EncodedStretch(self._trip, ids[low:high], first + low, byte, begins and low == 0)
-                    yield from stretch.encodable()
-                    byte += stretch.size
+                    segment = EncodedSegment(self._trip, ids[low:high], first + low, byte, begins and low == 0)
+                    yield from segment.encodable()
+                    byte += segment.size
             at = stop
         if at < len(ids):
-            yield from EncodedStretch(self._trip, ids[at:], first + at, byte, begins=False).encodable()
+            yield from EncodedSegment(self._trip, ids[at:], first + at, byte, begins=False).encodable()
 
 
 def _bad_symbols(data: bytes, ends: Int64Array) -> Iterator[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Whole streams that one call to the kernels shows to be canonical, so that nothing else has to judge them."""
+"""Whole streams that one call to the kernels shows to be canonical, so that nothing else has to check them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST = 1 << 18
 
 
 class Rest(NamedTuple):
-    """The part of a stream that is left to judge: it begins with the id `first`, at the offset `byte`.
+    """The part of a stream that is left to check: it begins with the id `first`, at the offset `byte`.
 
     Its text is always cut there, unless it is the whole stream; a text begins there, or continues. `following` is the
     round trip of its text, if something of the text before counts.
@@ -56,11 +56,11 @@ def unjudged_by_walk(table: Table, ids: IntegerArray) -> Rest | None:
     if len(ids) < SHORT:
         status = kernels.accepts(table.walker(pairs), ids, reach)
         return None if status == kernels.DONE else WHOLE
-    place = kernels.Place()
-    here = place.pointer
+    cursor = kernels.Cursor()
+    here = cursor.pointer
     here.row = table.initial * table.width
     while True:
-        status = kernels.accepts(table.walker(pairs), ids, reach, place)
+        status = kernels.accepts(table.walker(pairs), ids, reach, cursor)
         if status == kernels.DONE:
             return None
         if status != kernels.UNSURE or not _has_learned(table, int(here.row), int(ids[here.at])):
@@ -68,7 +68,7 @@ def unjudged_by_walk(table: Table, ids: IntegerArray) -> Rest | None:
 
 
 def _has_learned(table: Table, row: int, id: int) -> bool:
-    """Extend a table, if it has room and the id was not changed meanwhile; return whether that was done."""
+    """Extend a table, if it has capacity and the id was not changed meanwhile; return whether that was done."""
     if not 0 <= id < len(table.lengths):
         return False
     try:
@@ -79,7 +79,7 @@ def _has_learned(table: Table, row: int, id: int) -> bool:
 
 
 def _rest(table: Table, ids: IntegerArray, end: int) -> Rest:
-    """Return the part of a stream to judge, given how far it is known to be canonical."""
+    """Return the part of a stream to check, given how far it is known to be canonical."""
     begin, n_ids = max(end - NEAR, 0), len(table.lengths)
     part = np.minimum(ids[begin:end].astype(np.uint64), np.uint64(n_ids)).astype(np.int32)
     if part.max(initial=0) == n_ids:

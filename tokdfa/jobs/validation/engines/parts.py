@@ -31,10 +31,10 @@ class EncodedParts(NamedTuple):
     ----------
     part : int64 array, one entry a segment
         The part that it is in.
-    places : int64 array
+    indices : int64 array
         The indices of the ids of all segments, one after the other.
     bounds : int64 array
-        Segment k has the ids at ``places[bounds[k]:bounds[k + 1]]``.
+        Segment k has the ids at ``indices[bounds[k]:bounds[k + 1]]``.
     canonical : int32 array
         The canonical ids of all segments.
     canonical_bounds : int64 array
@@ -47,7 +47,7 @@ class EncodedParts(NamedTuple):
     """
 
     part: Int64Array
-    places: Int64Array
+    indices: Int64Array
     bounds: Int64Array
     canonical: Int32Array
     canonical_bounds: Int64Array
@@ -127,15 +127,15 @@ class _Texts:
 
     def _split_at_specials(self) -> None:
         """Leave out special tokens."""
-        places, _ = ranges(self.begin, self.stop)
-        cuts = places[self._model.special[self._ids[places]]]
+        indices, _ = ranges(self.begin, self.stop)
+        cuts = indices[self._model.special[self._ids[indices]]]
         begin, stop = np.sort(np.concatenate((self.begin, cuts + 1))), np.sort(np.concatenate((self.stop, cuts)))
         self.begin, self.stop = begin[begin < stop], stop[begin < stop]
 
     def _leave_out_broken(self) -> None:
         """Find symbols that are not UTF-8, and leave them out, back to the last boundary where the text is cut."""
-        places, bounds = ranges(self.begin, self.stop)
-        spelled, lengths = spell(*self._model.tokenizer.id_spellings, self._ids[places])
+        indices, bounds = ranges(self.begin, self.stop)
+        spelled, lengths = spell(*self._model.tokenizer.id_spellings, self._ids[indices])
         ends = np.cumsum(lengths)
         starts = np.append(0, ends)[bounds]
         begins_within = np.append(spelled & 0xC0 == 0x80, False)[starts]
@@ -157,20 +157,20 @@ class _Texts:
             if not self._model.has_all_bytes:
                 return
             # Where texts are brought into a form, two neighbouring ids decide.
-            always = np.flatnonzero(self._model.trip.boundaries.always_cut(self._ids[places])) + 1
+            always = np.flatnonzero(self._model.trip.boundaries.always_cut(self._ids[indices])) + 1
             last = np.append(0, always)[np.searchsorted(always, rows[:, 2], side="right")]
             cut = np.maximum(last, rows[:, 0])
         starts = np.append(0, ends)[rows[:, 2]]
-        places = np.append(places, places[-1] + 1)
+        indices = np.append(indices, indices[-1] + 1)
         self.broken = np.column_stack(
-            (places[rows[:, 2]], places[rows[:, 3] - 1] + 1, rows[:, 4] - starts, rows[:, 5] - starts)
+            (indices[rows[:, 2]], indices[rows[:, 3] - 1] + 1, rows[:, 4] - starts, rows[:, 5] - starts)
         )
         # The text before each symbol up to a cut, and the text after the last one of a segment.
         rest = bounds[:-1].copy()
         np.maximum.at(rest, segment, rows[:, 3])
         begin, stop = np.concatenate((rows[:, 0], rest)), np.concatenate((cut, bounds[1:]))
         begin, stop = np.sort(begin[begin < stop]), np.sort(stop[begin < stop])
-        self.begin, self.stop = places[begin], places[stop - 1] + 1
+        self.begin, self.stop = indices[begin], indices[stop - 1] + 1
 
     def _is_alone(self, end: Int64Array) -> BoolArray:
         """Return which segments are split without the text after them, given the ends of their streams.
@@ -200,14 +200,14 @@ class _Texts:
         self._bytes: Uint8Array = spelled
         # The symbols after a segment, as many as decide, if its stream has so many.
         sizes = _SIZE_OF[np.append(spelled, np.uint8(0))]
-        place = self._middle
-        known: BoolArray = np.ones(len(place), dtype=np.bool_)
+        offset = self._middle
+        known: BoolArray = np.ones(len(offset), dtype=np.bool_)
         for _ in range(SYMBOLS):
-            following = place + sizes[np.minimum(place, len(spelled))]
-            is_there = (place < last) & (following <= last) & (following > place)
-            known &= is_there | (is_end & (place == last))
-            place = np.where(is_there, following, place)
-        self._high = place
+            following = offset + sizes[np.minimum(offset, len(spelled))]
+            is_there = (offset < last) & (following <= last) & (following > offset)
+            known &= is_there | (is_end & (offset == last))
+            offset = np.where(is_there, following, offset)
+        self._high = offset
         self._is_known = known
         # No text has an id that adds nothing to it, and no file has one.
         self._has_empty = np.diff(running_sum(lengths == 0)[offsets]) > 0
@@ -234,8 +234,8 @@ class _Texts:
 
     def _joined(self, keep: BoolArray) -> tuple[bytes, Int64Array]:
         """Return the texts of some segments and of the ids after them, one after the other, and their ends."""
-        places, offsets = ranges(self._low[keep], self._high[keep])
-        return self._bytes[places].tobytes(), offsets[1:]
+        indices, offsets = ranges(self._low[keep], self._high[keep])
+        return self._bytes[indices].tobytes(), offsets[1:]
 
     def encoded(self, keep: BoolArray) -> EncodedParts | None:
         """Return the encoding of some segments; None if there is a symbol without a token."""
@@ -258,9 +258,9 @@ class _Texts:
         counts = np.diff(encoded.offsets)
         canonical = encoded.ids[np.repeat(is_own, counts)]
         n_canonical = np.bincount(segment[is_own], weights=counts[is_own], minlength=len(sizes)).astype(np.int64)
-        places, bounds = ranges(self.begin[keep], self.stop[keep])
+        indices, bounds = ranges(self.begin[keep], self.stop[keep])
         pieces = np.cumsum((spans[:, 1] - spans[:, 0])[is_own])
-        return EncodedParts(self.part[keep], places, bounds, canonical, running_sum(n_canonical), pieces, self.broken)
+        return EncodedParts(self.part[keep], indices, bounds, canonical, running_sum(n_canonical), pieces, self.broken)
 
 
 def _with_replacements(data: bytes) -> bytes:
@@ -284,7 +284,7 @@ def differing_pieces(model: Model, ids: Int32Array, encoded: EncodedParts) -> Ro
 
     At which offset of the stream each begins is left open.
     """
-    ends = np.cumsum(model.lengths[ids[encoded.places]])
+    ends = np.cumsum(model.lengths[ids[encoded.indices]])
     is_shared = np.zeros(int(ends[-1:].sum()) + 1, dtype=np.uint8)
     is_shared[ends] = 1
     is_shared[encoded.pieces] += 1
@@ -293,7 +293,7 @@ def differing_pieces(model: Model, ids: Int32Array, encoded: EncodedParts) -> Ro
 
 def differing_tokens(model: Model, ids: Int32Array, encoded: EncodedParts) -> Rows:
     """Return where ids and canonical ids differ: each part is between neighbouring ends that both have."""
-    ends = np.cumsum(model.lengths[ids[encoded.places]])
+    ends = np.cumsum(model.lengths[ids[encoded.indices]])
     is_shared = np.zeros(int(ends[-1:].sum()) + 1, dtype=np.uint8)
     is_shared[ends] = 1
     is_shared[np.cumsum(model.lengths[encoded.canonical])] += 1
@@ -309,7 +309,7 @@ def _differing(
     pieces: Int64Array,
 ) -> Rows:
     """Return the parts between neighbouring shared ends in which ids differ, with the ends of `pieces` in them."""
-    given, canonical = ids[encoded.places], encoded.canonical
+    given, canonical = ids[encoded.indices], encoded.canonical
     stops, highs, lasts = (
         np.flatnonzero(is_shared[side]) + 1 for side in (ends, np.cumsum(model.lengths[canonical]), pieces)
     )
@@ -321,15 +321,15 @@ def _differing(
     others = canonical[comparable + (lows - starts)[part[comparable]]]
     differ[part[comparable[given[comparable] != others]]] = True
     starts, stops, lows, highs = (side[differ] for side in (starts, stops, lows, highs))
-    first = encoded.places[starts]
+    first = encoded.indices[starts]
     chosen, bounds = ranges(starts, stops)
     chosen_canonical, canonical_bounds = ranges(lows, highs)
     inner, inner_bounds = np.zeros(0, dtype=np.int64), np.zeros(len(first) + 1, dtype=np.int64)
     if len(pieces):
         firsts = np.append(0, lasts)[:-1]
-        places, inner_bounds = ranges(firsts[differ], lasts[differ])
+        indices, inner_bounds = ranges(firsts[differ], lasts[differ])
         begun = np.append(0, ends)[starts]
-        inner = pieces[places] - np.repeat(begun, np.diff(inner_bounds))
+        inner = pieces[indices] - np.repeat(begun, np.diff(inner_bounds))
     rows = Rows(
         first,
         np.zeros_like(first),

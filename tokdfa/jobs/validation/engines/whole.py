@@ -1,4 +1,4 @@
-"""Judging streams of tokenizers that do not split text into pieces."""
+"""Whole texts: the streams of tokenizers that do not split text into pieces."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ import numpy as np
 
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import LimitExceededError
-from tokdfa.jobs.validation.buffer import Buffer
+from tokdfa.jobs.validation.buffer import DEFAULT, Buffer, Tuning
 from tokdfa.jobs.validation.model import Model
-from tokdfa.jobs.validation.tuning import DEFAULT, Tuning
 from tokdfa.jobs.validation.violation import Violation, common_prefix
 from tokdfa.jobs.validation.window import Specials, Window
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
+class _Segment:
     """The end of the text of a segment, in bytes of the window, and whether the text ends there or may continue."""
 
     end: int
@@ -39,13 +38,13 @@ class _Repair:
     aligned: bool
 
 
-class WholeJudge:
-    """A judge that finds violations in a stream by pairs of neighbours.
+class WholeText:
+    """The engine that finds violations in a stream by pairs of neighbours, without pieces.
 
     A pair that is not allowed shows that something is wrong up to there, not where it begins: that is found by encoding
     the text around it, as far as the following ids cannot change it. Nothing else is decoded or encoded, and the memory
-    does not grow with the stream, so this is not :class:`~tokdfa.jobs.validation.judges.encoding.EncodingJudge`, which
-    would keep a text without pieces as a whole.
+    does not grow with the stream. :class:`~tokdfa.jobs.validation.engines.reencoding.TextComparison` would keep a text
+    without pieces as a whole.
 
     The model's tokenizer has no pre-tokenizer, and a proper dictionary. `first` is the index of the first token fed in
     the stream, and `byte` the offset of its first byte.
@@ -58,7 +57,7 @@ class WholeJudge:
         self._done = 0  # The number of buffered ids that are judged.
         self._floor = 0  # Ids before this one say nothing about the ids after them,
         self._before: int | None = None  # but for this id, the one just before it; None at the beginning of a segment.
-        self._last: int | None = None  # The id before the next one to judge.
+        self._last: int | None = None  # The id before the next one to check.
         self._bar = 0  # Ids before this one are not looked at again.
 
     @property
@@ -82,7 +81,7 @@ class WholeJudge:
         """Take more ids, and yield the violations that they settle."""
         self._buffer.append(ids)
         while self._buffer.is_full():
-            yield from self._judge(final=False)
+            yield from self._check(final=False)
 
     def finish_open(self) -> Iterator[Violation]:
         """End a stream that may continue; nothing is known about the remaining ids."""
@@ -91,15 +90,15 @@ class WholeJudge:
     def finish(self) -> Iterator[Violation]:
         """End the stream, and yield the remaining violations."""
         while self._done < len(self._buffer):
-            yield from self._judge(final=self._buffer.is_last)
+            yield from self._check(final=self._buffer.is_last)
 
-    def _judge(self, final: bool) -> Iterator[Violation]:
+    def _check(self, final: bool) -> Iterator[Violation]:
         buffer = self._buffer
         window = Window(self._model, buffer.window, buffer.first, buffer.byte, final)
-        yield from self._judge_window(window)
+        yield from self._check_window(window)
         self._trim(window)
 
-    def _judge_window(self, window: Window) -> Iterator[Violation]:
+    def _check_window(self, window: Window) -> Iterator[Violation]:
         specials = window.specials()
         intruder = specials.intruder
         if intruder is not None:
@@ -108,16 +107,16 @@ class WholeJudge:
             end = int(window.byte_at[specials.decided])
         limit = int(np.searchsorted(window.ends, end, side="right"))
         limit = max(limit, self._done)
-        open_end = _Stretch(end, closed=intruder is not None or (window.final and window.bad is None))
+        open_end = _Segment(end, closed=intruder is not None or (window.final and window.bad is None))
         while self._done < limit:
             marks = self._model.pairs.forbidden(window.ids[self._done : limit], self._last)
             if not marks.any():
                 self._pass(window, limit)
                 break
-            place = self._done + int(np.argmax(marks))
-            self._pass(window, place)
-            stretch = self._stretch(window, place, limit, open_end)
-            repair = self._repair(window, place, stretch)
+            at = self._done + int(np.argmax(marks))
+            self._pass(window, at)
+            segment = self._segment(window, at, limit, open_end)
+            repair = self._repair(window, at, segment)
             if repair is None:
                 if window.bad is None:
                     return
@@ -125,8 +124,8 @@ class WholeJudge:
             if intruder is not None and not repair.aligned:
                 yield from self._intruded(window, repair, specials)
                 return
-            cause = self._model.pair_cause(int(window.ids[place - 1]), int(window.ids[place]))
-            yield window.violation(repair.index, repair.stop, 0, repair.canonical, place, cause)
+            cause = self._model.pair_cause(int(window.ids[at - 1]), int(window.ids[at]))
+            yield window.violation(repair.index, repair.stop, 0, repair.canonical, at, cause)
             self._restart(repair.stop, repair.last)
         if intruder is not None:
             # At the end of a segment nothing depends on the following ids.
@@ -164,10 +163,10 @@ class WholeJudge:
         self._floor = max(self._floor - keep, 0)
         self._bar = 0
 
-    def _stretch(self, window: Window, place: int, limit: int, open_end: _Stretch) -> _Stretch:
-        """Return the end of the segment that contains id `place`."""
-        cuts = np.flatnonzero(self._model.special[window.ids[place:limit]])
-        return _Stretch(int(window.starts[place + cuts[0]]), closed=True) if len(cuts) else open_end
+    def _segment(self, window: Window, at: int, limit: int, open_end: _Segment) -> _Segment:
+        """Return the end of the segment that contains the id at `at`."""
+        cuts = np.flatnonzero(self._model.special[window.ids[at:limit]])
+        return _Segment(int(window.starts[at + cuts[0]]), closed=True) if len(cuts) else open_end
 
     def _not_utf8(self, window: Window) -> Violation:
         violation, stop = window.not_utf8()
@@ -201,10 +200,10 @@ class WholeJudge:
         while not window.begins_at(low):
             later = [each for each in specials.found if int(window.byte_at[each.start]) >= low]
             is_end = window.final and window.bad is None
-            stretch = _Stretch(int(window.byte_at[specials.decided]), closed=is_end)
+            segment = _Segment(int(window.byte_at[specials.decided]), closed=is_end)
             if later:
-                stretch = _Stretch(int(window.byte_at[later[0].start]), closed=True)
-            settled, meeting = self._meeting(window, low, stretch)
+                segment = _Segment(int(window.byte_at[later[0].start]), closed=True)
+            settled, meeting = self._meeting(window, low, segment)
             if meeting is None and not later:
                 return None
             found.append(settled if meeting is None else settled[: meeting + 1])
@@ -215,17 +214,17 @@ class WholeJudge:
                 last, low = later[0].id, int(window.byte_at[later[0].end])
         return _Repair(0, np.concatenate(found), window.token_from(low), last, aligned=True)
 
-    def _meeting(self, window: Window, low: int, stretch: _Stretch) -> tuple[Int32Array, int | None]:
+    def _meeting(self, window: Window, low: int, segment: _Segment) -> tuple[Int32Array, int | None]:
         """Return the settled ids from a byte on, and the index of the first one that ends where the ids continue."""
         ahead = 8 * self._model.longest
         while True:
-            end = min(low + ahead, stretch.end)
-            settled = self._settled(window, low, end, stretch.closed and end == stretch.end)
+            end = min(low + ahead, segment.end)
+            settled = self._settled(window, low, end, segment.closed and end == segment.end)
             ends = low + np.cumsum(self._model.lengths[settled])
-            for number, place in enumerate(ends.tolist()):
-                if window.begins_at(place) and (place == stretch.end or self._goes_on(window, place, settled[number])):
+            for number, at in enumerate(ends.tolist()):
+                if window.begins_at(at) and (at == segment.end or self._goes_on(window, at, settled[number])):
                     return settled, number
-            if end == stretch.end:
+            if end == segment.end:
                 return settled, None
             ahead *= 2
 
@@ -236,16 +235,16 @@ class WholeJudge:
             return False
         return bool(self._model.opens[window.ids[stop]]) and self._model.may_follow(int(last), int(window.ids[stop]))
 
-    def _repair(self, window: Window, place: int, stretch: _Stretch) -> _Repair | None:
-        """Return the correct ids where those up to `place` go wrong; None if that depends on the following ids."""
+    def _repair(self, window: Window, at: int, segment: _Segment) -> _Repair | None:
+        """Return the correct ids where those up to `at` go wrong; None if that depends on the following ids."""
         back = 16
         while True:
-            begin = max(self._floor, place - back)
+            begin = max(self._floor, at - back)
             before = self._before if begin == self._floor else int(window.ids[begin - 1])
             ahead = 8
             while True:
-                end = min(int(window.ends[min(place + ahead, len(window.ids)) - 1]), stretch.end)
-                closed = stretch.closed and end == stretch.end
+                end = min(int(window.ends[min(at + ahead, len(window.ids)) - 1]), segment.end)
+                closed = segment.closed and end == segment.end
                 low = int(window.starts[begin]) if begin < len(window.ids) else end
                 settled = self._settled(window, low, end, closed)
                 if before is not None and len(settled) and not self._model.may_follow(before, int(settled[0])):
@@ -253,13 +252,13 @@ class WholeJudge:
                 repair = self._compare(window, begin, settled, closed)
                 if repair is not None:
                     return repair
-                if end == stretch.end:
+                if end == segment.end:
                     return None
                 ahead *= 2
             if begin == self._floor:
                 raise LimitExceededError(
                     f"the violation begins more than {self._history} tokens earlier",
-                    where=f"token {window.first + place}",
+                    where=f"token {window.first + at}",
                 )
             back *= 4
 
@@ -272,11 +271,11 @@ class WholeJudge:
         if closed:
             return self._encode([window.data[low:end]])[0]
         beginnings = []
-        for place in range(end, max(end - self._model.longest, -1), -1):
-            if place == end or self._model.is_proper_prefix(window.data[place:end]):
-                if place <= low:
+        for at in range(end, max(end - self._model.longest, -1), -1):
+            if at == end or self._model.is_proper_prefix(window.data[at:end]):
+                if at <= low:
                     return np.zeros(0, dtype=np.int32)
-                beginnings.append(window.data[low:place])
+                beginnings.append(window.data[low:at])
         first, *others = self._encode(beginnings)
         return first[: min((common_prefix(first, other) for other in others), default=len(first))]
 

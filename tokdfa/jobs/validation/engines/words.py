@@ -1,15 +1,21 @@
-"""Words of a stream that are not canonical, next to the canonical ids of their text: where the two differ."""
+"""Texts that are checked word by word: wrong words come with their canonical ids, and only they are decoded."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import TokenStreamError
+from tokdfa.jobs.validation.block import CLOSE, are_within, merged
 from tokdfa.jobs.validation.differences import NO_CUTS, Parts, trimmed
-from tokdfa.jobs.validation.violations import ranges
+from tokdfa.jobs.validation.engines.segment import encoded_otherwise
+from tokdfa.jobs.validation.engines.texts import Text
+from tokdfa.jobs.validation.kind import ViolationKind
+from tokdfa.jobs.validation.violations import Rows, Spans, ranges, spans_between
 from tokdfa.kernels.unigram.accept import ASKED, OTHER, SAME
 from tokdfa.kernels.walk.differences import Tokenizations, find_differences
 from tokdfa.tokenizers.encoding.encoded import Decoded
@@ -17,9 +23,129 @@ from tokdfa.tokenizers.models.unigram.segmenter import WrongWords
 from tokdfa.tokenizers.round_trip import ends_in
 
 if TYPE_CHECKING:
+    from tokdfa.jobs.validation.violation import Violation
     from tokdfa.tokenizers.round_trip import RoundTrip
 
-__all__ = ["TEXT_ENDS", "UNKNOWN", "differing_parts_of", "whole_words"]
+_NEAR = 1 << 5
+"""The number of ids among which a boundary usually is."""
+
+Found = tuple[int, list["Violation"]]
+
+
+class WordText(Text):
+    """Ids of a text that is judged word by word; see :class:`Text`."""
+
+    def check(self) -> tuple[list[Sequence[Violation]], int, int]:
+        """Return the violations, the number of ids that are judged, and the offset at which they end."""
+        if not len(self._ids):
+            return self._all_closely() if self._begins and not self._is_open else ([], 0, self._byte)
+        words, found, covered, n_checked, byte = self._found()
+        words = whole_words(self._trip, self._ids, words, begins=self._begins)
+        unjudged = np.array([n_checked, *(at for at, _ in covered)], dtype=np.int64)
+        following = UNKNOWN if self._is_open else TEXT_ENDS
+        parts = differing_parts_of(
+            self._trip, self._ids, words, begins=self._begins, following=following, unjudged=unjudged
+        )
+        rows, begins, undecided = self._rows(words, parts)
+        firsts = [at for at, _ in found]
+        for number in np.unique(undecided).tolist():
+            at, until = words.bounds[number].tolist()
+            if any(begin <= at < end for begin, end in covered):
+                continue
+            trip = self._trip.after(words.before(number))
+            result = self._closely(at, until, int(words.byte[number]), CLOSE, trip)
+            if result is None:
+                n_checked, byte, self.following = at, int(words.byte[number]), trip
+                break
+            # Violations that are known after that are not found again.
+            end = min((first for first in firsts if at < first < result[1]), default=len(self._all) + 1)
+            found.append((at, [each for each in result[0] if each.start - self._first < end]))
+            covered.append((at, min(result[1], end)))
+            if result[1] >= n_checked:
+                n_checked, byte, self.following = *result[1:3], result[3]
+        covered = sorted(covered)
+        # A part without ids is at the end of its word, where the next one begins.
+        kept = (begins < n_checked) & ~(are_within(begins, covered) & are_within(rows.first, covered))
+        found = sorted((each for each in found if each[0] < n_checked), key=lambda each: each[0])
+        return merged(found, rows.chosen(kept), partial(_spans_of, self, words), begins[kept]), n_checked, byte
+
+    def next_cut(self, at: int) -> int:
+        """Return the next index from `at` on where the text is cut, or the number of ids."""
+        size = _NEAR
+        while True:
+            cut = np.flatnonzero(self._trip.boundaries.always_cut(self._ids[at - 1 : at + size]))
+            if len(cut) or at + size >= len(self._ids):
+                return at + int(cut[0]) if len(cut) else len(self._ids)
+            size *= 4
+
+    def _found(self) -> tuple[WrongWords, list[Found], list[tuple[int, int]], int, int]:
+        """Return the wrong words, the violations found one by one, and where; the number of ids and the offset."""
+        at, byte, trip = 0, self._byte, self.following
+        parts: list[WrongWords] = []
+        found: list[Found] = []
+        covered: list[tuple[int, int]] = []
+        while True:
+            n, size, after, words = trip.wrong_words(self._ids[at:], begins=self._begins and not at)
+            parts.append(words.moved(at, byte))
+            if n:
+                at, byte, trip = at + n, byte + size, after
+            if at >= len(self._ids):
+                break
+            result = self._closely(at, at + 1, byte, CLOSE, trip)
+            if result is None:
+                break
+            found.append((at, result[0]))
+            covered.append((at, result[1]))
+            at, byte, trip = result[1:]
+            if at >= len(self._ids):
+                break
+        self.following = trip
+        return WrongWords.joined(parts), found, covered, at, byte
+
+    def _rows(self, words: WrongWords, parts: Int64Array) -> tuple[Rows, Int64Array, Int64Array]:
+        """Return the parts that differ as rows, where the word of each begins, and the words that are undecided."""
+        word, starts, stops, lows, highs, before, undecided = parts.T
+        decided = undecided == 0
+        word, starts, stops, lows, highs, before = (
+            side[decided] for side in (word, starts, stops, lows, highs, before)
+        )
+        given, bounds = ranges(starts, stops)
+        rows = Rows(
+            starts,
+            words.byte[word] + before,
+            self._ids[given],
+            spans_between(bounds),
+            words.right,
+            np.column_stack((lows, highs)),
+            np.zeros(0, dtype=np.int64),
+            np.zeros((len(starts), 2), dtype=np.int64),
+            np.ones(len(starts), dtype=np.bool_),
+        )
+        return rows, words.bounds[word, 0], parts[~decided, 0]
+
+
+def _spans_of(text: WordText, words: WrongWords, rows: Rows) -> Spans:
+    """Return the violations in rows, each in one of the wrong words of a text."""
+    return Spans(rows, partial(_of_word, text, words), text._first, ViolationKind.ENCODED_OTHERWISE)
+
+
+def _of_word(text: WordText, words: WrongWords, rows: Rows, number: int) -> Violation:
+    """Return a violation in one of the wrong words of a text."""
+    at = int(rows.first[number])
+    ids, canonical, _ = rows.row(number)
+    # A part without ids may be where the next word begins, and one without canonical ids before the next one's.
+    begins, first = (words.bounds[:, 0], at) if len(ids) else (words.right_bounds, rows.canonical_spans[number, 0])
+    word = int(np.searchsorted(begins, first, side="right")) - 1
+    begin, stop = words.bounds[word].tolist()
+    # The sum at the end of a word depends on whether the text continues there.
+    stop = text.next_cut(stop)
+    is_first = text._begins and not begin
+    trip: RoundTrip = text._trip.after(words.before(word))
+    recorded = trip.recorded(trip.decode(text._ids[begin:stop], begins=is_first).text, begins=is_first)
+    low, high = (rows.canonical_spans[number] - words.right_bounds[word]).tolist()
+    scores = None if recorded is None else recorded.compare(ids.tolist(), low, high)
+    return encoded_otherwise(trip, text._first, text._ids, at, int(rows.byte[number]), ids, canonical, scores)
+
 
 _SPACE = ord(" ")
 
@@ -62,8 +188,8 @@ def whole_words(trip: RoundTrip, ids: Int32Array, words: WrongWords, *, begins: 
 def _are_apart(trip: RoundTrip, ids: Int32Array, words: WrongWords, is_other: BoolArray) -> bool:
     """Return whether the text is cut between some words and their neighbours: after the one, or before the other."""
     chosen = np.flatnonzero(is_other[1:] | is_other[:-1])
-    places = np.concatenate((words.bounds[chosen, 1], words.bounds[chosen + 1, 0]))
-    pairs = np.column_stack((ids[places - 1], ids[places])).ravel()
+    indices = np.concatenate((words.bounds[chosen, 1], words.bounds[chosen + 1, 0]))
+    pairs = np.column_stack((ids[indices - 1], ids[indices])).ravel()
     is_cut = trip.boundaries.always_cut(pairs)[::2].reshape(2, -1)
     return bool(is_cut.any(axis=0).all())
 
@@ -111,9 +237,9 @@ def _same_but_for_spaces(left: Decoded, bounds: Int64Array, right: Decoded, othe
     """Return which words have the same bytes in both texts, spaces left out; the bytes of word k end at an id's end."""
     (solid, at), (other_solid, other_at) = _solid(left, bounds), _solid(right, other_bounds)
     same: BoolArray = np.diff(at) == np.diff(other_at)
-    places, offsets = ranges(at[:-1][same], at[1:][same])
-    other_places, _ = ranges(other_at[:-1][same], other_at[1:][same])
-    differs = running_sum(solid[places] != other_solid[other_places])
+    indices, offsets = ranges(at[:-1][same], at[1:][same])
+    other_indices, _ = ranges(other_at[:-1][same], other_at[1:][same])
+    differs = running_sum(solid[indices] != other_solid[other_indices])
     same[np.flatnonzero(same)[np.diff(differs[offsets]) > 0]] = False
     return same
 
@@ -164,10 +290,10 @@ def differing_parts_of(
     return parts[np.argsort(parts[:, 0] * (len(ids) + 1) + parts[:, 1], kind="stable")]
 
 
-def _ids_at(ids: Int32Array, places: Int64Array, following: int) -> Int32Array:
+def _ids_at(ids: Int32Array, indices: Int64Array, following: int) -> Int32Array:
     """Return the ids at some indices, which may be the one after the last."""
-    found: Int32Array = ids[np.minimum(places, len(ids) - 1)]
-    found[places == len(ids)] = following
+    found: Int32Array = ids[np.minimum(indices, len(ids) - 1)]
+    found[indices == len(ids)] = following
     return found
 
 

@@ -18,9 +18,9 @@ from tests.support.tuned import validate_tuned
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import TokdfaError, TokenStreamError, UnsupportedFeatureError
 from tokdfa.jobs.validation.api import validate
+from tokdfa.jobs.validation.buffer import Tuning
 from tokdfa.jobs.validation.engine import engine_of
-from tokdfa.jobs.validation.judges.encoding import EncodingJudge
-from tokdfa.jobs.validation.tuning import Tuning
+from tokdfa.jobs.validation.engines.reencoding import TextComparison
 from tokdfa.jobs.validation.violation import Violation
 from tokdfa.regex.unicode.normalization import Form, normalize
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -28,7 +28,7 @@ from tokdfa.tokenizers.tokenizer import Tokenizer
 
 def as_a_whole(tokenizer: Tokenizer, ids: Int32Array) -> list[Violation]:
     """Judge by decoding and encoding all of the ids at once."""
-    judge = EncodingJudge(tokenizer.round_trip, tuning=Tuning(window=1 << 40))
+    judge = TextComparison(tokenizer.round_trip, tuning=Tuning(window=1 << 40))
     return [*judge.feed(ids), *judge.finish()]
 
 

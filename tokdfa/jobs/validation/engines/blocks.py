@@ -1,6 +1,6 @@
 """Judging arrays of ids at once: the wrong parts come as arrays, and each violation is made when it is read.
 
-The rest, such as ids that are not UTF-8, is judged by :class:`EncodingJudge`, from the last boundary before it where
+The rest, such as ids that are not UTF-8, is judged by :class:`TextComparison`, from the last boundary before it where
 the text is always cut. The violations are those that it would find in all of the stream.
 """
 
@@ -14,13 +14,13 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import LimitExceededError
-from tokdfa.jobs.validation.block import Block
-from tokdfa.jobs.validation.judges.encoded import PartsText, Text, judge_encoded
-from tokdfa.jobs.validation.judges.found import CLOSE, Judged, are_within, merged, not_utf8, spans_of_tokens
-from tokdfa.jobs.validation.judges.parts import differing_pieces, differing_tokens, encode_parts, is_split_at_once
-from tokdfa.jobs.validation.judges.pieces import outlined, violation_of
-from tokdfa.jobs.validation.judges.walk import closely
-from tokdfa.jobs.validation.judges.words import WordText
+from tokdfa.jobs.validation.block import CLOSE, Block, BlockResult, are_within, merged
+from tokdfa.jobs.validation.engines.parts import differing_pieces, differing_tokens, encode_parts, is_split_at_once
+from tokdfa.jobs.validation.engines.pieces import outlined, violation_of
+from tokdfa.jobs.validation.engines.segment import not_utf8, spans_of_tokens
+from tokdfa.jobs.validation.engines.texts import PartsText, Text, check_by_encoding
+from tokdfa.jobs.validation.engines.walk import closely
+from tokdfa.jobs.validation.engines.words import WordText
 from tokdfa.jobs.validation.kind import ViolationKind
 from tokdfa.jobs.validation.violations import Rows, Spans, ranges
 
@@ -31,23 +31,21 @@ if TYPE_CHECKING:
     from tokdfa.jobs.validation.violation import Violation
     from tokdfa.tokenizers.round_trip import RoundTrip
 
-__all__ = ["judge_block", "judge_walked"]
-
 _NEAR = 1 << 8
 """The number of ids among which two neighbours usually cut the text."""
 
 
-def judge_block(engine: Engine, block: Block) -> Judged | None:
-    """Judge a block by an engine that judges blocks; None if these ids are judged only one by one."""
+def check_block(engine: Engine, block: Block) -> BlockResult | None:
+    """Check a block by an engine that checks blocks; None if these ids are checked only one by one."""
     if engine.model is not None:
-        return judge_walked(engine.model, block)
+        return check_by_walk(engine.model, block)
     trip = engine.tokenizer.round_trip
-    make = WordText if trip.judges_words else PartsText if trip.boundaries.decides else Text
-    return judge_encoded(engine, block, make)
+    make = WordText if trip.checks_words else PartsText if trip.boundaries.decides else Text
+    return check_by_encoding(engine, block, make)
 
 
-def judge_walked(model: Model, block: Block) -> Judged | None:
-    """Judge a block of a stream by a table, and encode its wrong parts again; None if the table does not suffice.
+def check_by_walk(model: Model, block: Block) -> BlockResult | None:
+    """Check a block of a stream by a table, and encode its wrong parts again; None if the table does not suffice.
 
     In a text that is brought into a normalization form, the parts that differ are between ends of tokens that the ids
     and the canonical ids share; otherwise between ends of tokens and pieces. In such a text two neighbours decide how
@@ -61,10 +59,10 @@ def judge_walked(model: Model, block: Block) -> Judged | None:
         parts, size = table.wrong_parts(ids, begins, ends, is_open=not block.is_last)
     except LimitExceededError:
         return None
-    count = n if block.is_last else _judged_by_walk(table, ids, int(begins[-1]), parts)
+    count = n if block.is_last else _n_decided(table, ids, int(begins[-1]), parts)
     if size is not None and not len(block.unknown):
         size += len(block.separators) * block.separator_size - int(model.lengths[ids[count:]].sum())
-        return Judged([], count, block.byte + size)
+        return BlockResult([], count, block.byte + size)
     parts = parts[parts[:, 1] <= count]
     stream = np.searchsorted(begins, parts[:, 0], side="right") - 1
     spans_of = partial(spans_of_tokens, trip, block.first, ids) if trip else partial(_of_pieces, model, block.first)
@@ -75,7 +73,7 @@ def judge_walked(model: Model, block: Block) -> Judged | None:
         rows, odd = Rows.none(), np.ones(len(parts), dtype=np.bool_)
     if block.is_last and not (len(rows.first) or odd.any() or len(block.unknown)):
         # PERF: the offset at which the ids end takes a quarter of the walk.
-        return Judged([], n, block.byte)
+        return BlockResult([], n, block.byte)
     if trip is not None and not block.is_last:
         count = _decided(trip, ids, begins, parts, rows, count)
     unknown = block.unknown[block.unknown < count]
@@ -92,16 +90,16 @@ def judge_walked(model: Model, block: Block) -> Judged | None:
             break
         if at == done:
             (byte,) = block.offsets(table.length_of_id, np.array([at])).tolist()
-        judge = closely(model, block.first + at, byte, CLOSE)
-        violations = [*judge.feed(ids[at:end], block.first + until - 1)]
-        done = judge.buffer.first - block.first
-        is_whole = done < until or judge.drops_text
+        closer = closely(model, block.first + at, byte, CLOSE)
+        violations = [*closer.feed(ids[at:end], block.first + until - 1)]
+        done = closer.buffer.first - block.first
+        is_whole = done < until or closer.drops_text
         if is_whole and end == n and not block.is_last:
             # The following ids decide.
             count = done = at
             break
         if is_whole:
-            violations += judge.finish()
+            violations += closer.finish()
             done = end
         found.append((at, violations))
         covered.append((at, done))
@@ -113,10 +111,10 @@ def judge_walked(model: Model, block: Block) -> Judged | None:
         rows = rows.chosen(~_depends(trip, ids, begins, rows, np.sort(broken)))
     offsets = block.offsets(table.length_of_id, np.append(rows.first, count))
     rows = rows._replace(byte=offsets[:-1])
-    return Judged(merged(sorted(found, key=itemgetter(0)), rows, spans_of), count, int(offsets[-1]))
+    return BlockResult(merged(sorted(found, key=itemgetter(0)), rows, spans_of), count, int(offsets[-1]))
 
 
-def _judged_by_walk(table: Table, ids: Int32Array, begin: int, parts: Int64Array) -> int:
+def _n_decided(table: Table, ids: Int32Array, begin: int, parts: Int64Array) -> int:
     """Return the number of ids of an open block that are judged; its last text has the ids from `begin` on."""
     cut = table.last_certain(ids[begin:], len(ids) - begin - table.margin)
     count = begin + max(cut, 0)
@@ -159,8 +157,8 @@ def _depends(trip: RoundTrip, ids: Int32Array, begins: Int64Array, rows: Rows, b
     number, first, end = number[is_same], first[is_same], end[is_same]
     if len(number):
         stops, nearest = np.unique(end, return_index=True)
-        places, _ = ranges(first[nearest], np.minimum(stops + 1, len(ids)))
-        cuts = places[np.flatnonzero(trip.boundaries.always_cut(ids[places])) + 1]
+        indices, _ = ranges(first[nearest], np.minimum(stops + 1, len(ids)))
+        cuts = indices[np.flatnonzero(trip.boundaries.always_cut(ids[indices])) + 1]
         depends[number] = np.append(-1, cuts)[np.searchsorted(cuts, end, side="right")] <= first
     return depends
 
