@@ -15,7 +15,6 @@ from itertools import accumulate
 import numpy as np
 
 from tokdfa.regex.unicode.utf8 import BYTE_OF
-from tokdfa.tokenizers.decoder import is_utf8
 from tokdfa.tokenizers.encoding.encoded import Decoded
 from tokdfa.tokenizers.normalizers.steps import Replace, check_growth, most_characters
 
@@ -26,7 +25,6 @@ BYTE_TOKENS = (*_BYTES,)
 # tokenizers reads more spellings as hexadecimal than it writes.
 _DIGITS = "0123456789abcdefABCDEF"
 _LOOSE_BYTES = {f"<0x{high}{low}>": int(high + low, 16) for high in f"+{_DIGITS}" for low in _DIGITS}
-_LONGEST_CHARACTER = 4
 # The replacements by the decoder of tokenizers if asked to clean up, in this order.
 CLEANUP = (
     *((" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"), (" 'm", "'m")),
@@ -34,6 +32,8 @@ CLEANUP = (
 )
 
 REPLACEMENT = "\ufffd"
+# The texts of the bytes before the last one of a character of two, three and four bytes.
+_BEFORE_LAST = ([""], ["", ""], ["", "", ""])
 # So many tokens are replaced in as one text, with this between them if none has it.
 _MANY, _APART = 64, "\0"
 _SPACE = "\u2581"
@@ -186,9 +186,8 @@ class ByteFallback(DecodeStep):
             if byte is not None:
                 run.append(byte)
             elif run:
-                characters = _characters(run)
-                whole = REPLACEMENT not in characters or bytes(run).decode("utf-8", "ignore") == "".join(characters)
-                read[index - len(run) : index] = characters if whole else [REPLACEMENT] * len(run)
+                characters, is_whole = _characters(run)
+                read[index - len(run) : index] = characters if is_whole else [REPLACEMENT] * len(run)
                 run = []
         return read
 
@@ -271,7 +270,7 @@ class DecodeSentencePiece(DecodeStep):
             if byte is not None:
                 run.append(byte)
                 continue
-            spelled += _characters(run)
+            spelled += _characters(run)[0]
             is_text = is_text or bool(run)
             run = []
             if dropped or is_text:
@@ -286,7 +285,7 @@ class DecodeSentencePiece(DecodeStep):
                 dropped = not self.drops_all
             spelled.append(token.replace(_SPACE, " "))
             is_text = is_text or bool(token)
-        return spelled + _characters(run)
+        return spelled + _characters(run)[0]
 
     @property
     def later(self) -> DecodeStep:
@@ -294,11 +293,21 @@ class DecodeSentencePiece(DecodeStep):
         return replace(self, drops_first=False, drops_all=False)
 
 
-def _characters(run: list[int]) -> list[str]:
-    """Return the texts of byte tokens: each character at its last byte, and U+FFFD for each byte in none."""
+def _characters(run: list[int]) -> tuple[list[str], bool]:
+    """Return the texts of byte tokens: each character at its last byte, and U+FFFD for each byte in none.
+
+    And whether every byte is in a character.
+    """
     spelled: list[str] = []
-    while len(spelled) < len(run):
-        following = bytes(run[len(spelled) : len(spelled) + _LONGEST_CHARACTER])
-        whole = next((size for size in range(1, len(following) + 1) if is_utf8(following[:size])), None)
-        spelled += [REPLACEMENT] if whole is None else [*[""] * (whole - 1), following[:whole].decode("utf-8")]
-    return spelled
+    is_whole = True
+    # A byte in no character becomes half of a surrogate pair, which no character is.
+    for letter in bytes(run).decode("utf-8", "surrogateescape"):
+        if letter < "\x80":
+            spelled.append(letter)
+        elif "\ud800" <= letter <= "\udfff":
+            spelled.append(REPLACEMENT)
+            is_whole = False
+        else:
+            spelled += _BEFORE_LAST[(letter > "\u07ff") + (letter > "\uffff")]
+            spelled.append(letter)
+    return spelled, is_whole

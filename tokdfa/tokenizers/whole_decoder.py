@@ -53,8 +53,10 @@ class WholeDecoder(Decoder):
     def _spelled_for(self, n_ids: int) -> Spellings | None:
         """Return the bytes of each id where it does not begin a text; None if so many ids are read faster by steps."""
         self._n_read += n_ids
-        # The bytes of all ids take as long as reading so many of them by the steps.
-        return self._strings.texts.spelled if self._n_read > len(self._meaning) else None
+        # The bytes of all ids take as long as reading so many of them by the steps. The decoder of later text shares
+        # them.
+        texts = self._strings.texts
+        return texts.spelled if "spelled" in vars(texts) or self._n_read > len(self._meaning) else None
 
     def spell_texts(self, ids: Int32Array, bounds: Int64Array) -> SpelledTexts | None:
         """Return the bytes of several texts; see :meth:`Decoder.spell_texts`."""

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tests.support.families import FAMILIES
-from tokdfa.tokenizers.decoding import decode_tokens
+from tokdfa.tokenizers.decoder import is_utf8
+from tokdfa.tokenizers.decoding import _characters, decode_tokens
 from tokdfa.tokenizers.whole_decoder import WholeDecoder
 
 
@@ -38,3 +39,20 @@ def test_long_streams_are_decoded_as_by_the_steps(family: str) -> None:
     if family in ("Llama-2", "Gemma", "BPE of SentencePiece", "Unigram of SentencePiece"):
         assert n_by_bytes > 30
         assert n_replaced > 10
+
+
+def test_each_byte_in_no_character_is_replaced() -> None:
+    drawn = random.Random(7)
+    known = [0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBD, 0xBF, 0xC0, 0xC2, 0xDF, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xF5]
+    for _ in range(20_000):
+        data = bytes(drawn.choices(known, k=drawn.randint(1, 8)))
+        data = drawn.choice([b"", "\u00e9".encode(), "\ufffd".encode(), "\U0001f600".encode()]) + data
+        found, is_whole = _characters([*data])
+        assert len(found) == len(data)
+        expected: list[str] = []
+        while len(expected) < len(data):
+            following = (data[len(expected) :][:size] for size in range(1, 5))
+            whole = next((each for each in following if is_utf8(each)), b"")
+            expected += [*[""] * (len(whole) - 1), whole.decode()] if whole else ["\ufffd"]
+        assert found == expected, data
+        assert is_whole == is_utf8(data)

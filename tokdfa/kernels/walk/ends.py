@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from tokdfa.base.arrays import Int32Array, Int64Array, Uint16Array
+from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array, Uint16Array
 from tokdfa.kernels.library import call, lib
 
 __all__ = ["ends_but_for_spaces", "offsets_at"]
 
 
-def ends_but_for_spaces(text: bytes, other: bytes, other_ends: Int64Array) -> Int64Array | None:
+def ends_but_for_spaces(
+    text: bytes | Uint8Array, other: bytes | Uint8Array, other_ends: Int64Array
+) -> Int64Array | None:
     """Return where ids end in a text, given their ends in another one; None if they differ by more than spaces.
 
     An end is after as many bytes that are not spaces as in the other text, and as many of the spaces after them as

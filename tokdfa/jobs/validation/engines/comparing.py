@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.jobs.validation.differences import Parts, trimmed
 from tokdfa.jobs.validation.violations import ranges
 from tokdfa.kernels.walk.differences import Tokenizations, find_differences
-from tokdfa.tokenizers.decoder import SpelledTexts
-from tokdfa.tokenizers.encoding.encoded import Decoded
-from tokdfa.tokenizers.round_trip import RoundTrip, ends_in
+from tokdfa.kernels.walk.ends import ends_but_for_spaces
+from tokdfa.tokenizers.decoder import SpelledTexts, Spellings, gathered
+from tokdfa.tokenizers.round_trip import RoundTrip
 
 
 class ComparedTexts(NamedTuple):
@@ -137,7 +138,7 @@ def compare_apart(trip: RoundTrip, ids: Int32Array, lows: Int64Array, highs: Int
     given = None if mark is None else _decoded_apart(trip, ids[indices], bounds, mark)
     if mark is None or given is None:
         return None
-    encoded = trip.encode_texts(given.texts, begins=False)
+    encoded = trip.encode_texts(given.texts(mark[1]), begins=False)
     if encoded is None:
         return None
     number = _differing(given.ids, bounds, *encoded)
@@ -146,7 +147,7 @@ def compare_apart(trip: RoundTrip, ids: Int32Array, lows: Int64Array, highs: Int
         return ComparedApart(nothing, number, encoded.ids, given.sizes)
     own, other = given.chosen(number), _chosen(*encoded, number)
     again = _decoded_apart(trip, *other, mark)
-    ends = None if again is None else _ends_apart(own, again, mark)
+    ends = None if again is None else _ends_apart(own, again)
     if again is None or ends is None:
         return None
     rows = find_differences(
@@ -163,12 +164,15 @@ def compare_apart(trip: RoundTrip, ids: Int32Array, lows: Int64Array, highs: Int
 
 
 class _Apart(NamedTuple):
-    """Texts of ids: text k has ids ``bounds[k]`` to ``bounds[k + 1]``; `ends` is where each id ends in its text."""
+    """Texts of ids: text k has ids ``bounds[k]`` to ``bounds[k + 1]``; `ends` is where each id ends in its text.
+
+    `marked` are the texts in UTF-8, each with the mark after it.
+    """
 
     ids: Int32Array
     bounds: Int64Array
     ends: Int64Array
-    texts: list[str]
+    marked: Spellings
 
     @property
     def sizes(self) -> Int64Array:
@@ -178,10 +182,19 @@ class _Apart(NamedTuple):
         sizes[is_first] = self.ends[is_first]
         return sizes
 
+    def texts(self, mark: str) -> list[str]:
+        """Return the texts."""
+        data, offsets = self.marked
+        text = data.tobytes().decode("utf-8")
+        if len(text) < len(data):
+            offsets = np.append(0, np.cumsum(data & 0xC0 != 0x80))[offsets]
+        size, at = len(mark), offsets.tolist()
+        return [text[start : stop - size] for start, stop in pairwise(at)]
+
     def chosen(self, number: Int64Array) -> _Apart:
         """Return some of the texts."""
         indices, bounds = ranges(self.bounds[number], self.bounds[number + 1])
-        return _Apart(self.ids[indices], bounds, self.ends[indices], [self.texts[each] for each in number.tolist()])
+        return _Apart(self.ids[indices], bounds, self.ends[indices], gathered(self.marked, number))
 
 
 def _chosen(ids: Int32Array, bounds: Int64Array, number: Int64Array) -> tuple[Int32Array, Int64Array]:
@@ -198,16 +211,15 @@ def _decoded_apart(trip: RoundTrip, ids: Int32Array, bounds: Int64Array, mark: t
         decoded = trip.decode(np.insert(ids, bounds[1:], id), begins=False)
     except TokenStreamError:
         return None
-    data, stops = decoded.text.encode("utf-8"), decoded.ends[after]
-    starts = np.append(0, stops)[:-1]
-    texts = [
-        data[start:stop].decode("utf-8")
-        for start, stop in zip(starts.tolist(), (stops - len(letters)).tolist(), strict=True)
-    ]
-    if letters.join((*texts, "")) != decoded.text:
+    data = np.frombuffer(decoded.text.encode("utf-8"), dtype=np.uint8)
+    offsets = np.append(0, decoded.ends[after])
+    letters_at = offsets[1:, None] + np.arange(-len(letters), 0)
+    if (np.diff(offsets) < len(letters)).any() or offsets[-1] != len(data):
         return None
-    ends = np.delete(decoded.ends, after) - np.repeat(starts, np.diff(bounds))
-    return _Apart(ids, bounds, ends, texts)
+    if (data[letters_at] != np.frombuffer(letters.encode("ascii"), dtype=np.uint8)).any():
+        return None
+    ends = np.delete(decoded.ends, after) - np.repeat(offsets[:-1], np.diff(bounds))
+    return _Apart(ids, bounds, ends, Spellings(data, offsets))
 
 
 def _differing(ids: Int32Array, bounds: Int64Array, canonical: Int32Array, canonical_bounds: Int64Array) -> Int64Array:
@@ -221,27 +233,22 @@ def _differing(ids: Int32Array, bounds: Int64Array, canonical: Int32Array, canon
     return np.flatnonzero(differs)
 
 
-def _ends_apart(own: _Apart, other: _Apart, mark: tuple[int, str]) -> Int64Array | None:
+def _ends_apart(own: _Apart, other: _Apart) -> Int64Array | None:
     """Return the ends of other ids in texts that are the same but for spaces; None if more differs."""
-    if own.texts == other.texts:
+    if np.array_equal(own.marked.text, other.marked.text) and np.array_equal(own.marked.offsets, other.marked.offsets):
         return other.ends
-    letters = mark[1]
-    joined, other_joined = (letters.join((*each.texts, "")) for each in (own, other))
-    begun, other_begun = (
-        np.repeat(running_sum(np.array([len(text.encode("utf-8")) + len(letters) for text in each.texts]))[:-1], counts)
-        for each, counts in ((own, np.diff(other.bounds)), (other, np.diff(other.bounds)))
-    )
-    ends = ends_in(joined, Decoded(other_joined, other.ends + other_begun))
+    begun, other_begun = (np.repeat(each.marked.offsets[:-1], np.diff(other.bounds)) for each in (own, other))
+    ends = ends_but_for_spaces(own.marked.text, other.marked.text, other.ends + other_begun)
     return None if ends is None else ends - begun
 
 
 def _are_cut(trip: RoundTrip, texts: _Apart, mark: tuple[int, str]) -> BoolArray:
     """Return which texts of ids, each alone, are always cut within."""
-    after = texts.bounds[1:] + np.arange(len(texts.texts))
+    after = texts.bounds[1:] + np.arange(len(texts.bounds) - 1)
     is_cut = trip.boundaries.always_cut(np.insert(texts.ids, texts.bounds[1:], mark[0]), begins=False, ends=True)
     is_cut = np.append(False, is_cut)
     # Before a mark, and before the first id of a text.
     is_cut[after] = is_cut[np.append(0, after + 1)[:-1]] = False
-    found: BoolArray = np.zeros(len(texts.texts), dtype=np.bool_)
+    found: BoolArray = np.zeros(len(after), dtype=np.bool_)
     found[np.searchsorted(after, np.flatnonzero(is_cut))] = True
     return found
