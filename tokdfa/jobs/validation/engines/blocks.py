@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 _NEAR = 1 << 8
 """The number of ids among which two neighbours usually cut the text."""
 
+_SOON = 1 << 4
+"""The number of ids among which they often do."""
+
 
 def check_block(engine: Engine, block: Block) -> BlockResult | None:
     """Check a block by an engine that checks blocks; None if these ids are checked only one by one."""
@@ -155,12 +158,27 @@ def _depends(trip: RoundTrip, ids: Int32Array, begins: Int64Array, rows: Rows, b
     first, end = rows.first[number], broken[following[number]]
     is_same = np.searchsorted(begins, first, side="right") == np.searchsorted(begins, end, side="right")
     number, first, end = number[is_same], first[is_same], end[is_same]
-    if len(number):
-        stops, nearest = np.unique(end, return_index=True)
-        indices, _ = ranges(first[nearest], np.minimum(stops + 1, len(ids)))
-        cuts = indices[np.flatnonzero(trip.boundaries.always_cut(ids[indices])) + 1]
-        depends[number] = np.append(-1, cuts)[np.searchsorted(cuts, end, side="right")] <= first
+    stops, nearest = np.unique(end, return_index=True)
+    depends[number] = _last_cuts(trip, ids, first[nearest], stops)[np.searchsorted(stops, end)] <= first
     return depends
+
+
+def _last_cuts(trip: RoundTrip, ids: Int32Array, lows: Int64Array, stops: Int64Array) -> Int64Array:
+    """Return the last index after each low, up to its stop, at which neighbours always cut the text; -1 for none."""
+    found: Int64Array = np.full(len(stops), -1, dtype=np.int64)
+    left, size = np.arange(len(stops)), _SOON
+    # PERF: the last cut is usually near, and there may be many ids before it.
+    while len(left):
+        begins = np.maximum(stops[left] - size, lows[left])
+        indices, bounds = ranges(begins, np.minimum(stops[left] + 1, len(ids)))
+        is_cut = np.append(False, trip.boundaries.always_cut(ids[indices]))
+        is_cut[bounds[:-1]] = False
+        cuts = np.flatnonzero(is_cut)
+        last = np.append(-1, cuts)[np.searchsorted(cuts, bounds[1:])]
+        has_cut = last >= bounds[:-1]
+        found[left[has_cut]] = indices[last[has_cut]]
+        left, size = left[~has_cut & (begins > lows[left])], 8 * size
+    return found
 
 
 def _of_pieces(model: Model, first: int, rows: Rows) -> Spans:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from collections import Counter
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
@@ -20,10 +22,14 @@ from tokdfa.base.errors import ImproperDictionaryError, LimitExceededError, Unsu
 from tokdfa.jobs.validation.api import check
 from tokdfa.jobs.validation.buffer import Tuning
 from tokdfa.jobs.validation.engine import engine_of
+from tokdfa.jobs.validation.engines.blocks import _last_cuts
 from tokdfa.jobs.validation.kind import ViolationKind
 from tokdfa.jobs.validation.result import Violations
 from tokdfa.jobs.validation.validator import ValidationOptions
 from tokdfa.jobs.validation.violations import Spans
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.round_trip import RoundTrip
 
 WALKED = ("ranks", "improper ranks", "bytes", "bytes, whole words", "bytes, NFC")
 
@@ -235,3 +241,19 @@ def test_violations_compare_and_copy_like_a_tuple() -> None:
     assert copied == violations
     with pytest.raises(IndexError):
         violations[2]
+
+
+def test_the_last_cut_before_each_index_is_found() -> None:
+    drawn = np.random.default_rng(1)
+    for _ in range(2_000):
+        ids = np.arange(drawn.integers(1, 400), dtype=np.int32)
+        is_cut = drawn.random(len(ids)) < drawn.choice([0, 0.01, 0.05, 0.3, 0.9])
+        between = np.unique(drawn.integers(0, len(ids), 2 * drawn.integers(1, 8)))
+        lows, stops = (each.astype(np.int64) for each in (between[:-1:2], between[1::2]))
+        near = SimpleNamespace(always_cut=lambda given, is_cut=is_cut: is_cut[given[1:]])
+        found = _last_cuts(cast("RoundTrip", SimpleNamespace(boundaries=near)), ids, lows, stops)
+        expected = [
+            max((index for index in range(low + 1, stop + 1) if is_cut[index]), default=-1)
+            for low, stop in zip(lows.tolist(), stops.tolist(), strict=True)
+        ]
+        assert found.tolist() == expected
