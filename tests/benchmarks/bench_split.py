@@ -44,7 +44,7 @@ def main() -> None:
     sizes: list[list[object]] = []
     for name, splitting in NAMED.items():
         machine = Splitter(splitting).machine
-        single = int((machine.n_hypotheses == 1).sum())
+        single = int((machine.n_nfa_states == 1).sum())
         sizes.append([name, machine.n_states, single, machine.parent.shape[2], machine.target.shape[1]])
     columns = ["pattern", "states", "of one hypothesis", "most hypotheses", "classes of symbols"]
     print_table("Machines of split patterns", columns, sizes)

@@ -157,7 +157,7 @@ def split_text(tokenizer: AnyTokenizer, text: str, *, explained: bool = True) ->
             at += size
             continue
         whole.append(segment)
-        found_pieces, found_levels = _of_stretch(splits, segment, begins, at, explained=explained)
+        found_pieces, found_levels = _of_segment(splits, segment, begins, at, explained=explained)
         pieces += found_pieces
         for level, found_level in zip(levels, found_levels, strict=True):
             level += found_level
@@ -169,7 +169,7 @@ def split_text(tokenizer: AnyTokenizer, text: str, *, explained: bool = True) ->
     return Pieces("".join(whole), pieces, tuple(described))
 
 
-def _of_stretch(
+def _of_segment(
     splits: PreTokenizer | None, text: str, begins: bool, at: int, *, explained: bool
 ) -> tuple[list[Piece], list[list[Piece]]]:
     """Return the pieces of a text between special tokens that begins at byte `at`, and the pieces after each step."""

@@ -23,7 +23,7 @@ def as_text(machine: Machine) -> str:
             "classes": machine.target.shape[1],
             "most_hypotheses": machine.parent.shape[2],
             "target": machine.target.ravel().tolist(),
-            "n_hypotheses": machine.n_hypotheses.tolist(),
+            "n_hypotheses": machine.n_nfa_states.tolist(),
             "parent": machine.parent.ravel().tolist(),
             "event": machine.event.ravel().tolist(),
             "borne_out": machine.borne_out.tolist(),

@@ -90,7 +90,7 @@ def test_every_struct_says_whether_threads_may_share_it() -> None:
             assert len(said) == 1, name
             said[0].append(name)
     assert {"tokdfa_walker", "tokdfa_token_tables", "tokdfa_machine", "tokdfa_wordpiece"} <= {*shared}
-    assert {"tokdfa_place", "tokdfa_piece_cache", "tokdfa_search", "tokdfa_wordpiece_room"} <= {*owned}
+    assert {"tokdfa_place", "tokdfa_piece_cache", "tokdfa_search", "tokdfa_wordpiece_buffers"} <= {*owned}
     assert {*written} == {"tokdfa_pair_cache", "tokdfa_work_queue"}
 
 

@@ -243,11 +243,11 @@ def _of_longest_matches(tokenizer: AnyTokenizer, ids: Int32Array, lows: Int64Arr
         Tokenizations(words.ids, words.ends, words.bounds, words.starts),
         Tokenizations(words.canonical, words.canonical_ends, words.canonical_bounds, words.starts),
     )
-    text = _number(words.places[words.bounds[:-1]], bounds)
+    text = _number(words.indices[words.bounds[:-1]], bounds)
     undecided = np.zeros(len(lows), dtype=np.bool_)
     undecided[text[words.is_odd]] = True
     rows = rows[~undecided[text[rows[:, 0]]]]
-    return _SomeFound(_stretches(rows, indices[words.places], words.canonical), undecided)
+    return _SomeFound(_stretches(rows, indices[words.indices], words.canonical), undecided)
 
 
 def _of_wrong_words(tokenizer: AnyTokenizer, ids: Int32Array, lows: Int64Array, highs: Int64Array) -> _SomeFound:

@@ -89,7 +89,7 @@ typedef struct {
     const int32_t *known_after; /* by class of two bytes: where the entries of the next state begin, if all states lead
                                    to one; or -1 */
     int64_t pair_bits;          /* 0 if the machine is too large */
-    int64_t stretch;            /* the number of bytes read together, from 4 to TOKDFA_LONGEST_PART */
+    int64_t block;              /* the number of bytes read together, from 4 to TOKDFA_LONGEST_PART */
     int64_t least_chain;        /* segments of at least four times as many bytes are read in four parts */
     const uint8_t *borne_out; /* by the number of a state: the hypothesis that the end of the text confirms */
 } tokdfa_splitting;

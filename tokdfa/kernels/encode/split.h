@@ -168,7 +168,7 @@ NEVER_INLINE split_end split_by_segments(const tokdfa_split_run *split, const ui
     while (end.read < size && end.length > 0) {
         const int64_t left = size - end.read;
         const uint8_t *rest = text + end.read, *written = rest;
-        int64_t n = least(left, splitting->stretch);
+        int64_t n = least(left, splitting->block);
         if (has_other_symbols(rest, n)) {
             written = classes;
             n = whole_symbols(rest, n);

@@ -22,7 +22,7 @@ typedef struct {
     const int32_t *ids;
     int64_t n;
     tokdfa_unigram_reader *k;
-    tokdfa_unigram_room *r;
+    tokdfa_unigram_buffers *r;
     segment_run run;
 } id_stream;
 
@@ -133,7 +133,7 @@ ALWAYS_INLINE bool find_word(const id_stream *s, int64_t at, id_span *w) {
     return LIKELY((stop == s->n || next & ends) && !(is_bare && (!p->keeps_spaces || (!at && s->k->begins))));
 }
 
-/* The outcome for some ids: nothing is known; they are canonical; or others are, which are in the room then. */
+/* The outcome for some ids: nothing is known; they are canonical; or others are, which are in the buffers then. */
 enum { UNSURE = 0, SAME = 1, OTHERS = 2 };
 
 ALWAYS_INLINE int64_t compare(const id_stream *s, const id_span *w) {
@@ -147,7 +147,7 @@ NEVER_INLINE int64_t segment_word(const id_stream *s, const id_span *w) {
     const tokdfa_unigram_pieces *p = s->p;
     const tokdfa_unigram *m = p->model;
     tokdfa_unigram_reader *k = s->k;
-    tokdfa_unigram_room *r = s->r;
+    tokdfa_unigram_buffers *r = s->r;
     int64_t size = 0;
     for (int64_t i = w->at; i < w->stop; i++) {
         const int64_t begin = p->bounds[s->ids[i]], length = p->bounds[s->ids[i] + 1] - begin;
@@ -212,7 +212,7 @@ static bool spell_unit(const id_stream *s, int64_t at, id_span *w) {
 
 /* Spell, normalize and segment ids up to the next cut of the text; see `segment_word`. */
 NEVER_INLINE int64_t segment_unit(const id_stream *s, int64_t at, id_span *w) {
-    tokdfa_unigram_room *r = s->r;
+    tokdfa_unigram_buffers *r = s->r;
     tokdfa_unigram_writer *writer = s->k->writer;
     if (!writer || !spell_unit(s, at, w)) {
         return UNSURE;
@@ -251,10 +251,10 @@ ALWAYS_INLINE int32_t next_byte(const tokdfa_unigram_pieces *p, shown_byte *plac
     return -1;
 }
 
-/* Whether the ids in the room have the text of the ids that they would replace. */
+/* Whether the ids in the buffers have the text of the ids that they would replace. */
 static int64_t compare_texts(const id_stream *s, const id_span *w) {
     const tokdfa_unigram_pieces *p = s->p;
-    const tokdfa_unigram_room *r = s->r;
+    const tokdfa_unigram_buffers *r = s->r;
     if (!w->at && s->k->begins) {
         return TOKDFA_TEXT_ASKED;
     }
@@ -284,10 +284,10 @@ static int64_t compare_texts(const id_stream *s, const id_span *w) {
     }
 }
 
-/* Write down wrong ids, the right ones in the room, and the state before them. Returns whether they fit. */
+/* Write down wrong ids, the right ones in the buffers, and the state before them. Returns whether they fit. */
 NEVER_INLINE bool write_wrong(const id_stream *s, const id_span *w, int64_t size, double sum, bool unknown) {
     tokdfa_unigram_reader *k = s->k;
-    const tokdfa_unigram_room *r = s->r;
+    const tokdfa_unigram_buffers *r = s->r;
     const int64_t end = k->n_ids + r->n;
     if ((k->n_words + 1) * TOKDFA_WRONG_WORD > k->n_wrong || k->n_words == k->n_sums || end > k->n_right) {
         return false;
@@ -304,7 +304,7 @@ NEVER_INLINE bool write_wrong(const id_stream *s, const id_span *w, int64_t size
    reason. */
 NEVER_INLINE int64_t judge_span(const id_stream *s, bool is_word, int64_t size, id_span *w) {
     tokdfa_unigram_reader *k = s->k;
-    tokdfa_unigram_room *r = s->r;
+    tokdfa_unigram_buffers *r = s->r;
     const int64_t at = k->at, unknown_from = r->unknown_from;
     const double before = r->score;
     int64_t done = is_word ? segment_word(s, w) : UNSURE;
@@ -329,7 +329,7 @@ ALWAYS_INLINE int64_t accept(const id_stream *s, const bool single) {
     const tokdfa_unigram *m = p->model;
     const int32_t *ids = s->ids;
     tokdfa_unigram_reader *k = s->k;
-    tokdfa_unigram_room *r = s->r;
+    tokdfa_unigram_buffers *r = s->r;
     const int64_t until = least(s->n, k->at + k->at_a_time);
     const double most = largest_sum(m);
     const bool drops = s->n && k->begins && p->drops && p->kinds[ids[0]] & TOKDFA_PIECE_SPACED;
@@ -375,12 +375,12 @@ ALWAYS_INLINE int64_t accept(const id_stream *s, const bool single) {
     return done < 0 ? done : done && at < s->n ? TOKDFA_SEGMENT_PAUSED : at;
 }
 
-/* Accept valid ids that begin a text or follow a known cut of it, with the sum of scores up to there in the room. The
+/* Accept valid ids that begin a text or follow a known cut of it, with the sum of scores up to there in the buffers. The
    text ends or is cut after the last id. Returns the number of the first ids that are proven to be the best
    segmentation of their text, up to a cut. If the reader continues after wrong words, it writes these down, and they
    count as well. Or returns why the call has stopped: it continues when it is repeated. */
 TOKDFA_API int64_t tokdfa_accept_ids(const tokdfa_unigram_pieces *pieces, const int32_t *ids, int64_t n,
-                                      tokdfa_unigram_reader *reader, tokdfa_unigram_room *room) {
-    const id_stream stream = {pieces, ids, n, reader, room, run_of(pieces->model)};
+                                      tokdfa_unigram_reader *reader, tokdfa_unigram_buffers *buffers) {
+    const id_stream stream = {pieces, ids, n, reader, buffers, run_of(pieces->model)};
     return pieces->model->single ? accept(&stream, true) : accept(&stream, false);
 }

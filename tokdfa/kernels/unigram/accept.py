@@ -9,7 +9,7 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Float64Array, Int32Array, Int64Array, Uint8Array, offsets_of, running_sum
 from tokdfa.kernels.library import Struct, ffi, lib, readable
-from tokdfa.kernels.unigram.segmentation import BEGINNING, GROWTH, Before, Room, packed_trie
+from tokdfa.kernels.unigram.segmentation import BEGINNING, GROWTH, Before, Buffers, packed_trie
 from tokdfa.kernels.unigram.texts import Writer
 
 PLAIN, SPACED, BARE, DOUBTFUL, SPECIAL, SHOWN, ENDS, BEGINS = (1 << bit for bit in range(8))
@@ -64,7 +64,7 @@ def piece_tables(
 
 
 class Reader:
-    """The words of ids that are known to be canonical. One thread uses it at a time, together with a `Room`."""
+    """The words of ids that are known to be canonical. One thread uses it at a time, with its `Buffers`."""
 
     __slots__ = ("_struct", "_writer", "pointer")
 
@@ -90,7 +90,7 @@ class Reader:
         self._writer: Writer | None = None
 
     def begin(self, writer: Writer | None, *, begins: bool, goes_on: bool) -> None:
-        """Get ready for ids with which a text begins or not; the writer has the same `Room`."""
+        """Get ready for ids with which a text begins or not; the writer has the same buffers."""
         here = self.pointer
         if writer is not self._writer:
             self._writer = writer
@@ -185,7 +185,7 @@ def accept_ids(
     tables: Struct,
     ids: Int32Array,
     reader: Reader,
-    room: Room,
+    buffers: Buffers,
     before: Before | None = None,
     writer: Writer | None = None,
 ) -> tuple[int, int]:
@@ -196,14 +196,14 @@ def accept_ids(
     ids, something may be wrong in the word from there on. The writer normalizes text that is not made of words.
     """
     reader.begin(writer, begins=before is None, goes_on=False)
-    return _run(tables, ids, reader, room, before), int(reader.pointer.size)
+    return _run(tables, ids, reader, buffers, before), int(reader.pointer.size)
 
 
 def find_wrong_words(
     tables: Struct,
     ids: Int32Array,
     reader: Reader,
-    room: Room,
+    buffers: Buffers,
     before: Before | None = None,
     writer: Writer | None = None,
 ) -> tuple[int, int, WrongWords]:
@@ -212,14 +212,14 @@ def find_wrong_words(
     If the first is not the number of ids, something is in the word from there on that this does not decide.
     """
     reader.begin(writer, begins=before is None, goes_on=True)
-    n = _run(tables, ids, reader, room, before)
+    n = _run(tables, ids, reader, buffers, before)
     return n, int(reader.pointer.size), reader.wrong
 
 
-def _run(tables: Struct, ids: Int32Array, reader: Reader, room: Room, before: Before | None) -> int:
-    room.begin(0, before or BEGINNING)
-    arguments = tables.pointer, readable(ids, np.int32), len(ids), reader.pointer, room.pointer
-    while (n := room.run(lib.tokdfa_accept_ids, *arguments)) == _MORE_WRONG:
+def _run(tables: Struct, ids: Int32Array, reader: Reader, buffers: Buffers, before: Before | None) -> int:
+    buffers.begin(0, before or BEGINNING)
+    arguments = tables.pointer, readable(ids, np.int32), len(ids), reader.pointer, buffers.pointer
+    while (n := buffers.run(lib.tokdfa_accept_ids, *arguments)) == _MORE_WRONG:
         reader.grow()
     if n < 0:
         raise ValueError(f"the kernel returned {n}")

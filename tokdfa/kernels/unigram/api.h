@@ -59,10 +59,10 @@ typedef struct {
     int64_t sentence, at, n;
     double score;
     int64_t unknown_from;
-    uint64_t *memory; /* the cache of words, see words.h: sets of entries, zeros at first */
-    int64_t n_memory;
-    uint64_t *shelf; /* the overflow area of entries, and the used part of it; fewer than 2^31 */
-    int64_t n_shelf, used;
+    uint64_t *cache; /* the cache of words, see words.h: sets of entries, zeros at first */
+    int64_t n_cache;
+    uint64_t *overflow; /* the overflow area of entries, and the used part of it; fewer than 2^31 */
+    int64_t n_overflow, used;
     int64_t n_dropped, most_dropped; /* the number of words that gave way to others; from the latter on it is crowded */
     /* The recording, one entry per byte and one more, or none: the best sum at each offset when the loop gets there,
        where its last piece begins, and the marks of the best way. Nothing is then taken from the cache. */
@@ -72,12 +72,12 @@ typedef struct {
     int64_t n_starts;
     uint8_t *marks;
     int64_t n_marks;
-} tokdfa_unigram_room;
+} tokdfa_unigram_buffers;
 
 void tokdfa_move_words(const uint64_t *from, int64_t n_from, uint64_t *to, int64_t n_to);
 
 int64_t tokdfa_segment(const tokdfa_unigram *model, const uint8_t *text, const int64_t *ends, int64_t n_ends,
-                       tokdfa_unigram_room *room);
+                       tokdfa_unigram_buffers *buffers);
 
 /* SentencePiece's normalization of texts before they are segmented, where nothing is replaced across a space, and no
    piece or replacement has U+2581 but at the beginning of a piece. Read-only once it is built. */
@@ -104,10 +104,10 @@ typedef struct {
     uint8_t trims_spaces; /* whether spaces at the ends are dropped and runs of them become one */
 } tokdfa_unigram_texts;
 
-/* The position in texts, in addition to the room. It belongs to one thread. */
+/* The position in texts, in addition to the buffers. It belongs to one thread. */
 typedef struct {
     const tokdfa_unigram_texts *texts;
-    tokdfa_unigram_room *room;
+    tokdfa_unigram_buffers *buffers;
     uint8_t *word; /* a buffer for a normalized word */
     int64_t n_word;
     int64_t text; /* the index of the text, and 1 for `continues` if it continues another one */
@@ -155,7 +155,7 @@ enum { TOKDFA_DROPS_NOTHING = 0, TOKDFA_DROPS_FIRST = 1, TOKDFA_DROPS_ALL = 2 };
    or only spaces differ. */
 enum { TOKDFA_TEXT_OTHER = 0, TOKDFA_TEXT_SAME = 1, TOKDFA_TEXT_ASKED = 2 };
 
-/* The words known to be canonical, and the position in a stream, in addition to the room. It belongs to one thread. */
+/* The words known to be canonical, and the position in a stream, in addition to the buffers. It belongs to one thread. */
 typedef struct {
     uint8_t *word; /* a buffer for the text of a word */
     int64_t n_word;
@@ -167,7 +167,7 @@ typedef struct {
     int64_t at;        /* the number of ids that were accepted, all before a cut of the text */
     int64_t begins;    /* whether a text begins with the first id */
     int64_t at_a_time; /* a call pauses after so many ids */
-    tokdfa_unigram_writer *writer; /* of the same room, for text that must be normalized; or none */
+    tokdfa_unigram_writer *writer; /* of the same buffers, for text that must be normalized; or none */
     /* If the call continues after wrong words: six numbers for each, the sum of scores before it, and the right ids of
        its text. The numbers are its first id and the one after its last; the end of its right ids; the bytes of the
        text before it; whether an unknown character is before it; and TOKDFA_TEXT_... */
@@ -185,7 +185,7 @@ typedef struct {
 enum { TOKDFA_WRONG_WORD = 6 };
 
 int64_t tokdfa_accept_ids(const tokdfa_unigram_pieces *pieces, const int32_t *ids, int64_t n,
-                          tokdfa_unigram_reader *reader, tokdfa_unigram_room *room);
+                          tokdfa_unigram_reader *reader, tokdfa_unigram_buffers *buffers);
 
 /* A trie under construction, in memory of its own: the cells as above, and in each the number of the key that ends
    there, -1 for none. It belongs to one thread. */

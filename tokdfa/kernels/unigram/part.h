@@ -98,7 +98,7 @@ ALWAYS_INLINE int64_t find_edges(const tokdfa_unigram_texts *t, const uint8_t *t
 }
 
 /* Note the keys and entries of words, and fetch the entries. */
-ALWAYS_INLINE void find_keys(const tokdfa_unigram_room *r, const uint8_t *text, int64_t limit, int64_t n_words,
+ALWAYS_INLINE void find_keys(const tokdfa_unigram_buffers *r, const uint8_t *text, int64_t limit, int64_t n_words,
                              text_part *part) {
     for (int64_t k = 0; k < n_words; k++) {
         const int64_t begin = part->edges[2 * k], size = part->edges[2 * k + 1] - begin;

@@ -2,7 +2,7 @@
 #include "segment.h"
 
 static int64_t segment_recorded(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end, int64_t until,
-                                tokdfa_unigram_room *r) {
+                                tokdfa_unigram_buffers *r) {
     if (!m->single) {
         return segment(m, text, sentence, end, until, r, RECORDED);
     }
@@ -19,7 +19,7 @@ typedef struct {
 } sentence_block;
 
 /* Note the keys of the next sentences, and fetch their entries. */
-static void find_sentences(const uint8_t *text, const int64_t *ends, int64_t n_ends, const tokdfa_unigram_room *r,
+static void find_sentences(const uint8_t *text, const int64_t *ends, int64_t n_ends, const tokdfa_unigram_buffers *r,
                            sentence_block *block) {
     const int64_t first = r->sentence, n = least(SENTENCES, n_ends - first);
     int64_t begin = first ? ends[first - 1] : 0;
@@ -43,7 +43,7 @@ static void find_sentences(const uint8_t *text, const int64_t *ends, int64_t n_e
 
 /* Write the ids of a sentence from the cache, where sums restart; false unless it is at the front of its set. */
 ALWAYS_INLINE bool take_sentence(const uint8_t *text, int64_t begin, int64_t end, const sentence_block *block,
-                                 tokdfa_unigram_room *r) {
+                                 tokdfa_unigram_buffers *r) {
     const int64_t i = r->sentence - block->first;
     const word_entry *entry = block->entries[i];
     const packed_word key = block->keys[i];
@@ -54,7 +54,7 @@ ALWAYS_INLINE bool take_sentence(const uint8_t *text, int64_t begin, int64_t end
         return false;
     }
     float none = 0;
-    r->n = take(r->shelf, entry, size, r->ids + r->n, &none) - r->ids;
+    r->n = take(r->overflow, entry, size, r->ids + r->n, &none) - r->ids;
     r->at = end;
     return true;
 }
@@ -62,32 +62,32 @@ ALWAYS_INLINE bool take_sentence(const uint8_t *text, int64_t begin, int64_t end
 /* Write the ids of texts, valid UTF-8, that come one after the other and end at `ends`, ascending. Returns their
    number, or why the call has stopped. */
 TOKDFA_API int64_t tokdfa_segment(const tokdfa_unigram *model, const uint8_t *text, const int64_t *ends, int64_t n_ends,
-                                   tokdfa_unigram_room *room) {
-    const int64_t until = room->at_a_time ? room->at + room->at_a_time : INT64_MAX;
-    const bool remembers = model->restarts && model->has_words && !room->n_sums;
-    const segment_run run = room->n_sums ? segment_recorded : run_of(model);
+                                   tokdfa_unigram_buffers *buffers) {
+    const int64_t until = buffers->at_a_time ? buffers->at + buffers->at_a_time : INT64_MAX;
+    const bool remembers = model->restarts && model->has_words && !buffers->n_sums;
+    const segment_run run = buffers->n_sums ? segment_recorded : run_of(model);
     sentence_block block;
     block.n = block.first = 0;
-    for (; room->sentence < n_ends; room->sentence++) {
-        const int64_t end = ends[room->sentence];
-        if (room->at < end) {
-            const int64_t sentence = room->sentence ? ends[room->sentence - 1] : 0;
-            if (remembers && room->sentence >= block.first + block.n) {
-                find_sentences(text, ends, n_ends, room, &block);
+    for (; buffers->sentence < n_ends; buffers->sentence++) {
+        const int64_t end = ends[buffers->sentence];
+        if (buffers->at < end) {
+            const int64_t sentence = buffers->sentence ? ends[buffers->sentence - 1] : 0;
+            if (remembers && buffers->sentence >= block.first + block.n) {
+                find_sentences(text, ends, n_ends, buffers, &block);
             }
-            if (!remembers || room->at >= until || UNLIKELY(!take_sentence(text, sentence, end, &block, room))) {
-                const int64_t done = run(model, text, sentence, end, until, room);
+            if (!remembers || buffers->at >= until || UNLIKELY(!take_sentence(text, sentence, end, &block, buffers))) {
+                const int64_t done = run(model, text, sentence, end, until, buffers);
                 if (done != 1) {
                     return done;
                 }
             }
         }
         if (model->restarts) {
-            end_run(model, text, end, room);
-            room->score = 0;
+            end_run(model, text, end, buffers);
+            buffers->score = 0;
         }
     }
-    return room->n;
+    return buffers->n;
 }
 
 /* Move the words of a cache to an empty one; the words of a set keep their order. */

@@ -42,14 +42,14 @@ static int32_t find_piece(const tokdfa_unigram *m, const uint8_t *text, int64_t 
 
 /* Write the ids of the bytes of a symbol, or of several. */
 static void write_bytes(const tokdfa_unigram *m, const uint8_t *text, int64_t begin, int64_t end,
-                        tokdfa_unigram_room *r) {
+                        tokdfa_unigram_buffers *r) {
     for (int64_t at = begin; at < end; at++) {
         r->ids[r->n++] = m->byte_ids[text[at]];
     }
 }
 
 /* End a run of unknown characters, as tokenizers does: it may be a piece, or become its bytes. */
-static void end_run(const tokdfa_unigram *m, const uint8_t *text, int64_t end, tokdfa_unigram_room *r) {
+static void end_run(const tokdfa_unigram *m, const uint8_t *text, int64_t end, tokdfa_unigram_buffers *r) {
     const int64_t begin = r->unknown_from;
     r->unknown_from = -1;
     if (begin < 0 || m->single) {
@@ -73,7 +73,7 @@ static void end_run(const tokdfa_unigram *m, const uint8_t *text, int64_t end, t
 
 /* Write the ids of the best way from the first node to node `last`, and mark its offsets if it is recorded. */
 ALWAYS_INLINE void write_way(const tokdfa_unigram *m, const uint8_t *text, int64_t base, node *nodes, int64_t last,
-                             tokdfa_unigram_room *r, const bool recorded) {
+                             tokdfa_unigram_buffers *r, const bool recorded) {
     /* Turn the links round. */
     int32_t next = -1;
     for (int32_t at = (int32_t)last; at > 0;) {
@@ -134,7 +134,7 @@ typedef struct {
     word_entry *entries;
 } text_word;
 
-ALWAYS_INLINE text_word word_at(const tokdfa_unigram_room *r, const uint8_t *text, int64_t begin, int64_t end) {
+ALWAYS_INLINE text_word word_at(const tokdfa_unigram_buffers *r, const uint8_t *text, int64_t begin, int64_t end) {
     const bool spaced = is_space(text, begin, end);
     const int64_t first = begin + (spaced ? SPACE_SIZE : 0);
     const packed_word key = key_of(text, end, first, end - first);
@@ -145,7 +145,7 @@ ALWAYS_INLINE text_word word_at(const tokdfa_unigram_room *r, const uint8_t *tex
 
 /* Remember the ids of a word that has just been segmented, the last ones that were written, from `first` on. */
 NEVER_INLINE void remember_word(const tokdfa_unigram *m, const uint8_t *text, int64_t begin, int64_t end, int64_t first,
-                                tokdfa_unigram_room *r) {
+                                tokdfa_unigram_buffers *r) {
     known_word known;
     if (!m->single) {
         known.n_ids = r->n - first;
@@ -174,7 +174,7 @@ typedef struct {
 } window;
 
 /* Let ways reach an offset; false if more nodes are needed. */
-ALWAYS_INLINE bool reach(window *w, int64_t stop, tokdfa_unigram_room *r) {
+ALWAYS_INLINE bool reach(window *w, int64_t stop, tokdfa_unigram_buffers *r) {
     if (UNLIKELY(stop - w->base >= w->n_nodes)) {
         r->n_needed = stop - w->base + 1;
         return false;
@@ -188,7 +188,7 @@ ALWAYS_INLINE bool reach(window *w, int64_t stop, tokdfa_unigram_room *r) {
 /* Extend the best way to `at` by each piece that begins there, or by an unknown character up to `after`. Returns 1, or
    the reason for stopping. */
 ALWAYS_INLINE int64_t extend_way(const tokdfa_unigram *m, const uint8_t *text, int64_t at, int64_t end, window *w,
-                                 tokdfa_unigram_room *r, const int how) {
+                                 tokdfa_unigram_buffers *r, const int how) {
     const int64_t after = at + symbol_size(text[at]);
     const int32_t start = (int32_t)(at - w->base);
     const double here = w->nodes[start].score;
@@ -244,7 +244,7 @@ typedef struct {
 /* Write the ids of the word at an offset from the cache. Returns its end; or `at` if there is none, or it is not cached
    or depends on the sum. A word that is not cached becomes the new one. */
 ALWAYS_INLINE int64_t take_cached_word(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t at,
-                                       int64_t end, tokdfa_unigram_room *r, new_word *word, const int how) {
+                                       int64_t end, tokdfa_unigram_buffers *r, new_word *word, const int how) {
     if (how & SINGLE && !(how & LATE) && fabs(r->score) > TOO_LARGE) {
         r->score = 0;
     }
@@ -266,9 +266,9 @@ ALWAYS_INLINE int64_t take_cached_word(const tokdfa_unigram *m, const uint8_t *t
     return at;
 }
 
-/* Segment the sentence up to `end` from where the room has stopped; 1 at its end, or the reason for stopping. */
+/* Segment the sentence up to `end` from where the last call has stopped; 1 at its end, or the reason for stopping. */
 ALWAYS_INLINE int64_t segment(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end,
-                              int64_t until, tokdfa_unigram_room *r, const int how) {
+                              int64_t until, tokdfa_unigram_buffers *r, const int how) {
     node *nodes = (node *)(void *)r->nodes;
     int64_t at = r->at;
     window w = {nodes, r->n_nodes, at, at};
@@ -319,22 +319,22 @@ ALWAYS_INLINE int64_t segment(const tokdfa_unigram *m, const uint8_t *text, int6
 }
 
 NEVER_INLINE int64_t segment_single(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end,
-                                    int64_t until, tokdfa_unigram_room *r) {
+                                    int64_t until, tokdfa_unigram_buffers *r) {
     return segment(m, text, sentence, end, until, r, SINGLE | CACHED);
 }
 
 NEVER_INLINE int64_t segment_single_late(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end,
-                                         int64_t until, tokdfa_unigram_room *r) {
+                                         int64_t until, tokdfa_unigram_buffers *r) {
     return segment(m, text, sentence, end, until, r, SINGLE | LATE | CACHED);
 }
 
 NEVER_INLINE int64_t segment_double(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end,
-                                    int64_t until, tokdfa_unigram_room *r) {
+                                    int64_t until, tokdfa_unigram_buffers *r) {
     return segment(m, text, sentence, end, until, r, CACHED);
 }
 
 typedef int64_t (*segment_run)(const tokdfa_unigram *, const uint8_t *, int64_t, int64_t, int64_t,
-                               tokdfa_unigram_room *);
+                               tokdfa_unigram_buffers *);
 
 /* The loop for the arithmetic of a model. */
 ALWAYS_INLINE segment_run run_of(const tokdfa_unigram *m) {

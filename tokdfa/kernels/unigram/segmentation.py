@@ -21,13 +21,12 @@ ENDS_PIECE, ENDS_UNKNOWN = 1, 2
 """The marks of the offsets of a recorded way."""
 
 SHORT = 1 << 14
-"""Every `Room` can hold the ids of a text of so many bytes."""
+"""The number of bytes of a text for which all buffers have room."""
 
 _AT_A_TIME = 1 << 20
 _NODES = 1 << 10
-# Of the cache of words: the numbers of an entry, and for each entry on the shelf; how many entries it has at first and
-# at most.
-_ENTRY, _ON_SHELF = 8, 4
+# Of the cache of words: the numbers of an entry, in it and in the overflow area; its entries at first and at most.
+_ENTRY, _OVERFLOW = 8, 4
 _WORDS, _MOST_WORDS = 1 << 14, 1 << 18
 # It is crowded when one in so many has given way.
 _CROWD = 64
@@ -37,7 +36,7 @@ _MOST_NODES_KEPT = 1 << 14
 GROWTH = 4
 """How many times as large an array becomes that is too small."""
 
-_PAUSED, _ROOM, _FULL, _CROWDED = -1, -2, -4, -7
+_PAUSED, _TOO_FEW, _FULL, _CROWDED = -1, -2, -4, -7
 # The ids of texts with fewer are copied from views that are kept.
 _FEW = 1 << 10
 _NO_SUMS: Float64Array = np.empty(0, dtype=np.float64)
@@ -138,14 +137,14 @@ def packed_trie_of(text: Uint8Array, offsets: Int64Array, gap: int) -> tuple[Int
     return cells, keys
 
 
-class Room:
+class Buffers:
     """The buffers of a call, its position in a text, and the cache of words. One thread uses it at a time."""
 
     __slots__ = ("_copies", "_ids", "_n_bytes", "_n_ids", "pointer", "struct")
 
     def __init__(self) -> None:
         self.struct = Struct(
-            "tokdfa_unigram_room",
+            "tokdfa_unigram_buffers",
             nodes=np.zeros(2 * _NODES, dtype=np.float64),
             n_nodes=_NODES,
             n_needed=0,
@@ -156,8 +155,8 @@ class Room:
             n=0,
             score=0.0,
             unknown_from=-1,
-            memory=untouched(_ENTRY * _WORDS, np.uint64),
-            shelf=untouched(_ON_SHELF * _WORDS, np.uint64),
+            cache=untouched(_ENTRY * _WORDS, np.uint64),
+            overflow=untouched(_OVERFLOW * _WORDS, np.uint64),
             used=0,
             n_dropped=0,
             most_dropped=_WORDS // _CROWD,
@@ -177,7 +176,7 @@ class Room:
         self._n_bytes = n_bytes
         pointer = self.pointer
         if pointer.n_dropped >= pointer.most_dropped:
-            self._grow_memory()
+            self._grow_cache()
         pointer.sentence = pointer.at = pointer.n = 0
         pointer.score = before.score
         # A run of unknown characters that began before this text.
@@ -197,7 +196,7 @@ class Room:
 
     def goes_on(self, reason: int) -> bool:
         """Enlarge the buffer that a stopped call lacks, if any; return whether the call continues when repeated."""
-        if reason == _ROOM:
+        if reason == _TOO_FEW:
             needed, n = int(self.pointer.n_needed), GROWTH * int(self.pointer.n_nodes)
             # Most texts do not grow longer while they are normalized.
             whole = self._n_bytes + 1
@@ -208,18 +207,18 @@ class Room:
             larger[:n] = self._ids[:n]
             self._set_ids(larger)
         if self.pointer.n_dropped >= self.pointer.most_dropped:
-            self._grow_memory()
-        return reason in (_PAUSED, _ROOM, _FULL, _CROWDED)
+            self._grow_cache()
+        return reason in (_PAUSED, _TOO_FEW, _FULL, _CROWDED)
 
-    def _grow_memory(self) -> None:
+    def _grow_cache(self) -> None:
         """Enlarge the cache of words; the last time to its maximum."""
         here, fields = self.pointer, self.struct.fields
-        n = min(GROWTH * len(fields["memory"]), _ENTRY * _MOST_WORDS)
-        memory, shelf = zeros(n, np.uint64), untouched(n // _ENTRY * _ON_SHELF, np.uint64)
-        lib.tokdfa_move_words(here.memory, here.n_memory, writable(memory, np.uint64), n)
-        shelf[: here.used] = fields["shelf"][: here.used]
-        self.struct.set("memory", memory)
-        self.struct.set("shelf", shelf)
+        n = min(GROWTH * len(fields["cache"]), _ENTRY * _MOST_WORDS)
+        cache, overflow = zeros(n, np.uint64), untouched(n // _ENTRY * _OVERFLOW, np.uint64)
+        lib.tokdfa_move_words(here.cache, here.n_cache, writable(cache, np.uint64), n)
+        overflow[: here.used] = fields["overflow"][: here.used]
+        self.struct.set("cache", cache)
+        self.struct.set("overflow", overflow)
         most = n // _ENTRY // _CROWD if n < _ENTRY * _MOST_WORDS else np.iinfo(np.int64).max
         here.n_dropped, here.most_dropped = 0, most
 
@@ -269,17 +268,19 @@ class Room:
         return Before(float(self.pointer.score), bool(self.pointer.unknown_from >= 0))
 
 
-def segment(tables: Struct, data: bytes, ends: Int64Array, room: Room, before: Before = BEGINNING) -> Int32Array | None:
-    """Return the ids of consecutive sentences; None if a character is unknown, at ``room.at``.
+def segment(
+    tables: Struct, data: bytes, ends: Int64Array, buffers: Buffers, before: Before = BEGINNING
+) -> Int32Array | None:
+    """Return the ids of consecutive sentences; None if a character is unknown, at ``buffers.at``.
 
     `tables` come from :func:`unigram_tables`; `data` is valid UTF-8; `ends` ascends to its end; `before` is the state
     before the first sentence.
     """
     if len(ends) and int(ends[-1]) != len(data):
         raise ValueError(f"the sentences end at {ends[-1]}, not at {len(data)}")
-    room.begin(len(data), before)
-    n = room.run(lib.tokdfa_segment, tables.pointer, data, readable(ends, np.int64), len(ends), room.pointer)
-    return None if n < 0 else room.take(n)
+    buffers.begin(len(data), before)
+    n = buffers.run(lib.tokdfa_segment, tables.pointer, data, readable(ends, np.int64), len(ends), buffers.pointer)
+    return None if n < 0 else buffers.take(n)
 
 
 class Recording(NamedTuple):
@@ -296,16 +297,18 @@ class Recording(NamedTuple):
     marks: Uint8Array
 
 
-def record(tables: Struct, data: bytes, ends: Int64Array, room: Room, before: Before = BEGINNING) -> Recording | None:
+def record(
+    tables: Struct, data: bytes, ends: Int64Array, buffers: Buffers, before: Before = BEGINNING
+) -> Recording | None:
     """Return the values of the loop at each offset of sentences; None where :func:`segment` returns None.
 
     The parameters are the same as for :func:`segment`.
     """
     n = len(data) + 1
     found = Recording(np.full(n, np.nan), np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=np.uint8))
-    room.record(*found)
+    buffers.record(*found)
     try:
-        ids = segment(tables, data, ends, room, before)
+        ids = segment(tables, data, ends, buffers, before)
     finally:
-        room.record(_NO_SUMS, _NO_STARTS, _NO_MARKS)
+        buffers.record(_NO_SUMS, _NO_STARTS, _NO_MARKS)
     return None if ids is None else found

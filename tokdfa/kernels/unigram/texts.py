@@ -10,7 +10,7 @@ import numpy as np
 from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
 from tokdfa.kernels.encode.utf8 import kept_utf8
 from tokdfa.kernels.library import Struct, lib, readable, writable
-from tokdfa.kernels.unigram.segmentation import BEGINNING, GROWTH, SHORT, Before, Room, packed_trie, packed_trie_of
+from tokdfa.kernels.unigram.segmentation import BEGINNING, GROWTH, SHORT, Before, Buffers, packed_trie, packed_trie_of
 
 _WORD = 1 << 12
 # A larger array is released after a call.
@@ -94,16 +94,16 @@ def text_tables(
 
 
 class Writer:
-    """The buffer for a word, and the position in texts, by :func:`text_tables`. One thread uses it with its `Room`."""
+    """The buffer for a word, and the position in texts, by :func:`text_tables`. Used by one thread."""
 
-    __slots__ = ("_room", "_struct", "pointer")
+    __slots__ = ("_buffers", "_struct", "pointer")
 
-    def __init__(self, tables: Struct, room: Room) -> None:
-        self._room = room
+    def __init__(self, tables: Struct, buffers: Buffers) -> None:
+        self._buffers = buffers
         self._struct = Struct(
             "tokdfa_unigram_writer",
             texts=tables,
-            room=room.struct,
+            buffers=buffers.struct,
             word=np.empty(_WORD, dtype=np.uint8),
             text=0,
             continues=0,
@@ -118,14 +118,14 @@ class Writer:
         self.pointer: Any = self._struct.pointer
 
     def run(self, function: Callable[..., int], *arguments: Any) -> int:
-        """Call a kernel until it is done; see :meth:`Room.run`."""
+        """Call a kernel until it is done; see :meth:`Buffers.run`."""
         try:
-            while (n := function(*arguments, self.pointer)) < 0 and (n == _LONG or self._room.goes_on(n)):
+            while (n := function(*arguments, self.pointer)) < 0 and (n == _LONG or self._buffers.goes_on(n)):
                 if n == _LONG:
                     self._set_word(GROWTH * int(self.pointer.n_word))
         finally:
             self.pointer.continues = self.pointer.is_begun = 0
-            self._room.release()
+            self._buffers.release()
             if self.pointer.n_word > _MOST_KEPT:
                 self._set_word(_WORD)
         return n
@@ -134,7 +134,7 @@ class Writer:
         self._struct.set("word", np.empty(n, dtype=np.uint8))
 
 
-def text_call(writer: Writer, room: Room) -> Callable[[str], Int32Array | None]:
+def text_call(writer: Writer, buffers: Buffers) -> Callable[[str], Int32Array | None]:
     """Return a function from a whole text to its ids, or None if it must be normalized first.
 
     It adds as little time as possible to the kernel, which takes a microsecond or less for a line.
@@ -144,12 +144,12 @@ def text_call(writer: Writer, room: Room) -> Callable[[str], Int32Array | None]:
     UnicodeEncodeError
         By the function, if the text has half of a surrogate pair.
     """
-    run, here, take = lib.tokdfa_segment_text, writer.pointer, room.take
+    run, here, take = lib.tokdfa_segment_text, writer.pointer, buffers.take
 
     def whole(text: str) -> Int32Array | None:
         kept = kept_utf8(text) if len(text) > SHORT else None
         if kept is not None:
-            return segment_text(*kept, writer, room)
+            return segment_text(*kept, writer, buffers)
         data = text.encode()
         size = len(data)
         if size <= SHORT:
@@ -157,38 +157,40 @@ def text_call(writer: Writer, room: Room) -> Callable[[str], Int32Array | None]:
             if n >= 0:
                 return take(n)
             here.is_begun = 0
-        return segment_text(data, size, writer, room)
+        return segment_text(data, size, writer, buffers)
 
     return whole
 
 
-def segment_text(data: Any, size: int, writer: Writer, room: Room, before: Before | None = None) -> Int32Array | None:
+def segment_text(
+    data: Any, size: int, writer: Writer, buffers: Buffers, before: Before | None = None
+) -> Int32Array | None:
     """Return the ids of a text as it is given; None if it must be normalized first.
 
-    The data are `size` bytes of valid UTF-8, or a pointer to them. The room is the writer's. If the text continues
+    The data are `size` bytes of valid UTF-8, or a pointer to them. The buffers are the writer's. If the text continues
     another one that does not end with a space, `before` is the state after that one; the text then begins with a space.
     """
-    room.begin(size, before or BEGINNING)
+    buffers.begin(size, before or BEGINNING)
     writer.pointer.continues = before is not None
     n = writer.run(lib.tokdfa_segment_text, data, size)
-    return None if n < 0 else room.take(n)
+    return None if n < 0 else buffers.take(n)
 
 
 def segment_texts(
-    data: bytes, ends: Int64Array, first: int, writer: Writer, room: Room
+    data: bytes, ends: Int64Array, first: int, writer: Writer, buffers: Buffers
 ) -> tuple[Int32Array, Int64Array]:
     """Return the ids of consecutive texts, from the `first` wanted on, and where the ids of each end.
 
-    `data` is valid UTF-8; `ends` ascends to its end; the room is the writer's. If there are fewer ends of ids than
+    `data` is valid UTF-8; `ends` ascends to its end; the buffers are the writer's. If there are fewer ends of ids than
     texts, the next text must be normalized first.
     """
     if len(ends) and int(ends[-1]) != len(data):
         raise ValueError(f"the texts end at {ends[-1]}, not at {len(data)}")
-    room.begin(len(data))
+    buffers.begin(len(data))
     here = writer.pointer
     here.text = first
     id_ends: Int64Array = np.zeros(len(ends), dtype=np.int64)
     n = writer.run(lib.tokdfa_segment_texts, data, readable(ends, np.int64), len(ends), writable(id_ends, np.int64))
     if n < 0:
         n = int(id_ends[here.text - 1]) if here.text > first else 0
-    return room.take(n), id_ends[first : int(here.text)]
+    return buffers.take(n), id_ends[first : int(here.text)]

@@ -17,7 +17,7 @@ int64_t VARIANT(segment_texts)(const uint8_t *text, const int64_t *ends, int64_t
 typedef struct {
     const tokdfa_unigram_texts *t;
     tokdfa_unigram_writer *w;
-    tokdfa_unigram_room *r;
+    tokdfa_unigram_buffers *r;
     segment_run run;
     int64_t n;      /* the number of bytes of the word */
     int64_t n_spaces; /* the number of spaces that were written */
@@ -152,7 +152,7 @@ static int64_t write_symbol(writing *j, const uint8_t *text, int64_t *at, int64_
 
 /* Write the ids of the word that has been written. Returns 1, or the reason for stopping. */
 static int64_t write_known(writing *j, const known_word *known) {
-    tokdfa_unigram_room *r = j->r;
+    tokdfa_unigram_buffers *r = j->r;
     if (r->n + known->n_ids > r->n_ids) {
         return TOKDFA_SEGMENT_FULL;
     }
@@ -211,7 +211,7 @@ typedef struct {
 } word_state;
 
 ALWAYS_INLINE word_state load_word_state(const writing *j) {
-    const tokdfa_unigram_room *r = j->r;
+    const tokdfa_unigram_buffers *r = j->r;
     const bool spaced = j->has_space || j->has_text || !j->t->trims_spaces;
     const uint64_t kind = GIVEN_WORD | (spaced ? SPACED_WORD : BARE_WORD);
     return (word_state){r->ids + r->n, (float)r->score, r->unknown_from >= 0, kind, j->has_text, j->has_space};
@@ -228,11 +228,11 @@ ALWAYS_INLINE void store_word_state(const word_state *s, bool has_space, writing
 /* Encode the next words of a text, which is at one, and go past them. Returns 1, or the reason for stopping. */
 ALWAYS_INLINE int64_t encode_words(writing *j, const uint8_t *text, int64_t *place, int64_t end, int64_t limit) {
     const bool trims = j->t->trims_spaces;
-    const tokdfa_unigram_room *r = j->r;
+    const tokdfa_unigram_buffers *r = j->r;
     text_part part;
     const int64_t n_words = find_edges(j->t, text, *place, end, limit, part.edges) / 2;
     find_keys(r, text, limit, n_words, &part);
-    const uint64_t *shelf = r->shelf;
+    const uint64_t *overflow = r->overflow;
     /* Ids are copied in whole groups, which must fit. */
     const int32_t *last = r->ids + r->n_ids - IDS_INSIDE;
     word_state s = load_word_state(j);
@@ -245,7 +245,7 @@ ALWAYS_INLINE int64_t encode_words(writing *j, const uint8_t *text, int64_t *pla
             /* More than one space before it: each is written. */
             break;
         }
-        PREFETCH(shelf + part.entries[least(k + AHEAD, n_words - 1)]->place);
+        PREFETCH(overflow + part.entries[least(k + AHEAD, n_words - 1)]->place);
         packed_word key = part.keys[k];
         key.high |= s.kind;
         word_entry *entries = part.entries[k];
@@ -257,7 +257,7 @@ ALWAYS_INLINE int64_t encode_words(writing *j, const uint8_t *text, int64_t *pla
             is_there = entry;
         }
         if (LIKELY(is_there && fabsf(s.sum) <= entry->limit && s.out + entry->n_ids <= last)) {
-            s.out = take(shelf, entry, size, s.out, &s.sum);
+            s.out = take(overflow, entry, size, s.out, &s.sum);
             s.ends_unknown = entry->ends_unknown;
             s.has_text = true;
             s.has_space = false;
@@ -279,7 +279,7 @@ ALWAYS_INLINE int64_t encode_words(writing *j, const uint8_t *text, int64_t *pla
 /* Encode a text from the position of the writer. Returns 1, or the reason for stopping. */
 ALWAYS_INLINE int64_t encode(writing *j, const uint8_t *text, int64_t end, int64_t until, int64_t limit) {
     tokdfa_unigram_writer *w = j->w;
-    tokdfa_unigram_room *r = j->r;
+    tokdfa_unigram_buffers *r = j->r;
     int64_t at = w->at;
     j->n = 0;
     j->has_space = w->has_space;
@@ -316,12 +316,12 @@ ALWAYS_INLINE int64_t encode(writing *j, const uint8_t *text, int64_t end, int64
 }
 
 NEVER_INLINE int64_t segment_given(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end,
-                                   int64_t until, tokdfa_unigram_room *r) {
+                                   int64_t until, tokdfa_unigram_buffers *r) {
     return segment(m, text, sentence, end, until, r, SINGLE);
 }
 
 NEVER_INLINE int64_t segment_given_late(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end,
-                                        int64_t until, tokdfa_unigram_room *r) {
+                                        int64_t until, tokdfa_unigram_buffers *r) {
     return segment(m, text, sentence, end, until, r, SINGLE | LATE);
 }
 
@@ -330,10 +330,10 @@ NEVER_INLINE int64_t segment_given_late(const tokdfa_unigram *m, const uint8_t *
 int64_t VARIANT(segment_texts)(const uint8_t *text, const int64_t *ends, int64_t n_texts, int64_t *id_ends,
                                tokdfa_unigram_writer *writer) {
     tokdfa_unigram_writer *w = writer;
-    tokdfa_unigram_room *room = w->room;
+    tokdfa_unigram_buffers *buffers = w->buffers;
     const tokdfa_unigram_texts *texts = w->texts;
-    writing j = {texts, w, room, texts->model->rounded_late ? segment_given_late : segment_given, 0, 0, false, false};
-    int64_t budget = room->at_a_time ? room->at_a_time : INT64_MAX / 2;
+    writing j = {texts, w, buffers, texts->model->rounded_late ? segment_given_late : segment_given, 0, 0, false, false};
+    int64_t budget = buffers->at_a_time ? buffers->at_a_time : INT64_MAX / 2;
     for (; w->text < n_texts; w->text++) {
         const int64_t end = ends[w->text];
         if (!w->is_begun) {
@@ -341,23 +341,23 @@ int64_t VARIANT(segment_texts)(const uint8_t *text, const int64_t *ends, int64_t
             w->at = w->text ? ends[w->text - 1] : 0;
             w->has_space = texts->puts_space && !w->continues;
             w->has_text = w->continues;
-            w->n = room->n;
-            w->score = w->continues ? room->score : 0;
-            w->unknown_from = w->continues ? room->unknown_from : -1;
+            w->n = buffers->n;
+            w->score = w->continues ? buffers->score : 0;
+            w->unknown_from = w->continues ? buffers->unknown_from : -1;
         }
         const int64_t begin = w->at;
-        room->n = w->n;
-        room->score = w->score;
-        room->unknown_from = w->unknown_from;
+        buffers->n = w->n;
+        buffers->score = w->score;
+        buffers->unknown_from = w->unknown_from;
         const int64_t done = begin == end ? 1 : encode(&j, text, end, begin + budget, ends[n_texts - 1]);
         if (done != 1) {
             return done;
         }
         budget = greatest(budget - (end - begin), 1);
         w->is_begun = false;
-        id_ends[w->text] = room->n;
+        id_ends[w->text] = buffers->n;
     }
-    return room->n;
+    return buffers->n;
 }
 
 #ifndef TOKDFA_WIDE
@@ -373,7 +373,7 @@ TOKDFA_API int64_t tokdfa_segment_texts(const uint8_t *text, const int64_t *ends
 TOKDFA_API int64_t tokdfa_segment_text(const uint8_t *text, int64_t n_text, tokdfa_unigram_writer *writer) {
     int64_t end;
     if (!writer->is_begun) {
-        writer->text = writer->room->n = 0;
+        writer->text = writer->buffers->n = 0;
     }
     return tokdfa_segment_texts(text, &n_text, 1, &end, writer);
 }

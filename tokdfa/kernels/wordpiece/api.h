@@ -75,24 +75,24 @@ typedef struct {
     int64_t at_a_time; /* a call pauses between two words after about so many bytes; 0 for never */
     int64_t is_paused; /* where it has paused: in which text, */
     int64_t row, start, at, shift, n; /* where that begins, the offset in it, the shift of offsets, the tokens so far */
-} tokdfa_wordpiece_room;
+} tokdfa_wordpiece_buffers;
 
-/* The tables and buffers for one short text after another: their tokens share the ids of a room without offsets, and
+/* The tables and buffers for one short text after another: their tokens share the ids of buffers without offsets, and
    calls never pause. It belongs to one thread. */
 typedef struct {
     const tokdfa_wordpiece *tables;
-    tokdfa_wordpiece_room *room;
-    int64_t longest; /* the number of bytes of the longest text that is short; the room has symbols for it */
-    int64_t n_ids;   /* of the room, fewer than 2^TOKDFA_SHARED_BITS */
+    tokdfa_wordpiece_buffers *buffers;
+    int64_t longest; /* the number of bytes of the longest text that is short; the buffers have symbols for it */
+    int64_t n_ids;   /* of the buffers, fewer than 2^TOKDFA_SHARED_BITS */
     int64_t n_used;  /* how many of them are tokens of texts before */
 } tokdfa_wordpiece_shared;
 
 enum { TOKDFA_SHARED_BITS = 15 };
 
 int64_t tokdfa_encode_wordpiece(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
-                                const int64_t *stops, int64_t n_stops, int wide, tokdfa_wordpiece_room *room, int64_t *rows);
+                                const int64_t *stops, int64_t n_stops, int wide, tokdfa_wordpiece_buffers *buffers, int64_t *rows);
 int64_t tokdfa_encode_wordpiece_text(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
-                                     tokdfa_wordpiece_room *room);
+                                     tokdfa_wordpiece_buffers *buffers);
 int64_t tokdfa_encode_wordpiece_short(tokdfa_wordpiece_shared *shared, const uint8_t *text, int64_t size);
 void tokdfa_index_wordpieces(const int32_t *codes, const int64_t *offsets, const int32_t *ids, int64_t n_ids,
                              uint64_t *words, int64_t n_words);
@@ -124,7 +124,7 @@ enum { TOKDFA_MOST_POPS = 1 << 26, TOKDFA_MANY_CELLS = -1, TOKDFA_MANY_POPS = -2
 
 int64_t tokdfa_build_word_trie(const tokdfa_trie_words *words, tokdfa_built_trie *built);
 void tokdfa_free_word_trie(tokdfa_built_trie *built);
-int64_t tokdfa_match_word(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size, int32_t *room);
-int64_t tokdfa_count_cells_read(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size, int32_t *room);
+int64_t tokdfa_match_word(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size, int32_t *buffer);
+int64_t tokdfa_count_cells_read(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size, int32_t *buffer);
 
 #endif

@@ -62,7 +62,7 @@ def index_words(codes: Int32Array, offsets: Int64Array, ids: Int32Array) -> Any:
     return words
 
 
-class Room:
+class Buffers:
     """The output arrays of C, for `n_bytes` of text, and buffers for one word. One thread uses it at a time.
 
     `longest_word` is the greatest of the tables, -1 for no limit. With `offsets`, `begins` and `ends` have the
@@ -80,7 +80,7 @@ class Room:
             self.begins, self.ends = np.empty(n_bytes + 1, np.int64), np.empty(n_bytes + 1, np.int64)
             sources = np.empty(2 * symbols, np.int64)
         self.struct = Struct(
-            "tokdfa_wordpiece_room",
+            "tokdfa_wordpiece_buffers",
             ids=self.ids,
             begins=self.begins,
             ends=self.ends,
@@ -98,32 +98,32 @@ class Room:
         self.pointer = self.struct.pointer
 
 
-def encode(tables: Struct, data: bytes, stops: Int64Array, wide: bool, room: Room) -> Int64Array:
+def encode(tables: Struct, data: bytes, stops: Int64Array, wide: bool, buffers: Buffers) -> Int64Array:
     """Tokenize consecutive texts: O(bytes).
 
     `tables` is a ``tokdfa_wordpiece``; `data` is valid UTF-8: the texts, each except the last followed by one byte that
-    is not a letter or digit; `stops` has the end of each. If `wide`, offsets count bytes, not code points. The room is
-    for at least that many bytes. Text t has the tokens ``rows[t]`` to ``rows[t + 1]`` of it.
+    is not a letter or digit; `stops` has the end of each. If `wide`, offsets count bytes, not code points. The buffers
+    are for at least that many bytes. Text t has the tokens ``rows[t]`` to ``rows[t + 1]`` of them.
     """
     rows = np.empty(len(stops) + 1, np.int64)
-    pointers = readable(stops, np.int64), len(stops), wide, room.pointer, writable(rows, np.int64)
+    pointers = readable(stops, np.int64), len(stops), wide, buffers.pointer, writable(rows, np.int64)
     # Between the calls signals are heeded, such as Ctrl-C.
     while lib.tokdfa_encode_wordpiece(tables.pointer, data, len(data), *pointers) < 0:
         pass
     return rows
 
 
-def encode_text(tables: Any, data: bytes, room: Room) -> Int32Array:
-    """Tokenize one text, valid UTF-8, without offsets, and return the tokens, a view of the room: O(bytes).
+def encode_text(tables: Any, data: bytes, buffers: Buffers) -> Int32Array:
+    """Tokenize one text, valid UTF-8, without offsets, and return the tokens, a view of the buffers: O(bytes).
 
-    `tables` is a pointer to a ``tokdfa_wordpiece``, and the room is for at least that many bytes.
+    `tables` is a pointer to a ``tokdfa_wordpiece``, and the buffers are for at least that many bytes.
     """
-    while (n := lib.tokdfa_encode_wordpiece_text(tables, data, len(data), room.pointer)) < 0:
+    while (n := lib.tokdfa_encode_wordpiece_text(tables, data, len(data), buffers.pointer)) < 0:
         pass
-    return room.ids[:n]
+    return buffers.ids[:n]
 
 
-class SharedRoom:
+class SharedBuffers:
     """The buffers for one short text after another of one thread; their tokens are parts of one array, `ids`.
 
     The tokens of earlier texts are never written to. :func:`encode_short` takes the pointer.
@@ -132,32 +132,31 @@ class SharedRoom:
     __slots__ = ("_struct", "ids", "pointer")
 
     def __init__(self, tables: Struct, longest_word: int) -> None:
-        room = Room(N_SHARED - 1, min(longest_word, LONGEST_SHORT) if longest_word >= 0 else LONGEST_SHORT)
-        room.pointer.at_a_time = 0
-        self.ids = room.ids
-        self._struct = Struct(
-            "tokdfa_wordpiece_shared", tables=tables, room=room.struct, longest=LONGEST_SHORT, n_ids=N_SHARED, n_used=0
-        )
+        buffers = Buffers(N_SHARED - 1, min(longest_word, LONGEST_SHORT) if longest_word >= 0 else LONGEST_SHORT)
+        buffers.pointer.at_a_time = 0
+        self.ids = buffers.ids
+        sizes = {"longest": LONGEST_SHORT, "n_ids": N_SHARED, "n_used": 0}
+        self._struct = Struct("tokdfa_wordpiece_shared", tables=tables, buffers=buffers.struct, **sizes)
         self.pointer = self._struct.pointer
 
 
-class SharedRooms(local):
-    """The room for short texts of each thread, which gets its own for `tables`, a ``tokdfa_wordpiece``."""
+class ThreadBuffers(local):
+    """The buffers for short texts of each thread, which gets its own for `tables`, a ``tokdfa_wordpiece``."""
 
     def __init__(self, tables: Struct, longest_word: int) -> None:
         self._made_of = tables, longest_word
-        self.room = SharedRoom(tables, longest_word)
+        self.buffers = SharedBuffers(tables, longest_word)
 
-    def renewed(self) -> SharedRoom:
-        """Return an empty room, and keep it for the next texts."""
-        room = self.room = SharedRoom(*self._made_of)
-        return room
+    def renewed(self) -> SharedBuffers:
+        """Return empty buffers, and keep them for the next texts."""
+        buffers = self.buffers = SharedBuffers(*self._made_of)
+        return buffers
 
 
 encode_short: Callable[[Any, bytes, int], int] = lib.tokdfa_encode_wordpiece_short
 """Tokenize one short text, without offsets, where a call and an allocation take longer than the text.
 
-It takes the pointer of a :class:`SharedRoom`, valid UTF-8, and its number of bytes. It returns where its tokens begin
-and end in the room's array, as ``begin << SHARED_BITS | end``; or -1 if the text is longer than `LONGEST_SHORT`, or the
-room full. In one number, because code that runs between two calls, such as a signal handler, may tokenize as well.
+It takes the pointer of a :class:`SharedBuffers`, valid UTF-8, and its number of bytes. It returns where its tokens
+begin and end in the array, as ``begin << SHARED_BITS | end``; or -1 if the text is longer than `LONGEST_SHORT`, or the
+buffers are full. In one number, because code between two calls, such as a signal handler, may tokenize as well.
 """

@@ -32,18 +32,18 @@ typedef struct {
 /* A word that is being collected: its symbols, where the first of them begins, and where the last of all its symbols
    ends, including those that do not fit. */
 typedef struct {
-    const tokdfa_wordpiece_room *room;
+    const tokdfa_wordpiece_buffers *buffers;
     int64_t size, last;
     bool spans; /* whether the sources of symbols are kept */
 } word;
 
 ALWAYS_INLINE void add_symbol(word *into, int32_t symbol, int64_t begin, int64_t end) {
     into->last = end;
-    if (into->size < into->room->n_symbols) {
-        into->room->symbols[into->size] = symbol;
+    if (into->size < into->buffers->n_symbols) {
+        into->buffers->symbols[into->size] = symbol;
         if (into->spans) {
-            into->room->sources[2 * into->size] = begin;
-            into->room->sources[2 * into->size + 1] = end;
+            into->buffers->sources[2 * into->size] = begin;
+            into->buffers->sources[2 * into->size + 1] = end;
         }
         into->size++;
     }
@@ -126,10 +126,10 @@ NEVER_INLINE void reorder(const tokdfa_wordpiece *w, reader *from, word *into) {
 }
 
 /* The row of the longest added token at an offset, or -1. */
-static int64_t find_added(const tokdfa_wordpiece *w, const uint8_t *at, int64_t room) {
+static int64_t find_added(const tokdfa_wordpiece *w, const uint8_t *at, int64_t left) {
     for (int64_t row = 0; row < w->n_added_rows; row += 3) {
         const int64_t length = w->added_rows[row + 1];
-        if (length <= room && !memcmp(w->added + w->added_rows[row], at, (size_t)length)) {
+        if (length <= left && !memcmp(w->added + w->added_rows[row], at, (size_t)length)) {
             return row;
         }
     }
@@ -219,18 +219,18 @@ ALWAYS_INLINE void add_token(tokens *to, int64_t id, int64_t begin, int64_t end)
 
 /* Match a word and append its tokens. */
 ALWAYS_INLINE void add_word(const tokdfa_wordpiece *w, const word *gathered, tokens *to) {
-    const tokdfa_wordpiece_room *const room = gathered->room;
+    const tokdfa_wordpiece_buffers *const buffers = gathered->buffers;
     int64_t n = -1;
     if (w->longest_word < 0 || gathered->size <= w->longest_word) {
-        n = match_word(w->trie, room->symbols, gathered->size, to->ids + to->n, room->lengths, NULL);
+        n = match_word(w->trie, buffers->symbols, gathered->size, to->ids + to->n, buffers->lengths, NULL);
     }
     if (n < 0) {
-        add_token(to, w->unknown, to->spans ? room->sources[0] : 0, gathered->last);
+        add_token(to, w->unknown, to->spans ? buffers->sources[0] : 0, gathered->last);
     } else if (to->spans) {
         for (int64_t token = 0, symbol = 0; token < n; token++, to->n++) {
-            to->begins[to->n] = room->sources[2 * symbol];
-            symbol += room->lengths[token];
-            to->ends[to->n] = room->sources[2 * symbol - 1];
+            to->begins[to->n] = buffers->sources[2 * symbol];
+            symbol += buffers->lengths[token];
+            to->ends[to->n] = buffers->sources[2 * symbol - 1];
         }
     } else {
         to->n += n;
@@ -293,8 +293,8 @@ typedef struct {
 
 /* Read up to the end of a word, and append its tokens and the token of a separate word that ends it. */
 ALWAYS_INLINE void read_word(const tokdfa_wordpiece *w, reader *from, int64_t size, sequence *items,
-                             const tokdfa_wordpiece_room *room, tokens *to) {
-    word gathered = {room, 0, 0, to->spans};
+                             const tokdfa_wordpiece_buffers *buffers, tokens *to) {
+    word gathered = {buffers, 0, 0, to->spans};
     ender end = a_space;
     int64_t begun = from->at - from->shift;
     if (w->fast && items->next == items->stop) {
@@ -324,41 +324,41 @@ ALWAYS_INLINE void read_word(const tokdfa_wordpiece *w, reader *from, int64_t si
 }
 
 /* Keep how far a text has been read, so that the next call continues there. */
-ALWAYS_INLINE void pause(tokdfa_wordpiece_room *room, int64_t row, const reader *from, int64_t n) {
-    room->is_paused = 1;
-    room->row = row;
-    room->start = from->start;
-    room->at = from->at;
-    room->shift = from->shift;
-    room->n = n;
+ALWAYS_INLINE void pause(tokdfa_wordpiece_buffers *buffers, int64_t row, const reader *from, int64_t n) {
+    buffers->is_paused = 1;
+    buffers->row = row;
+    buffers->start = from->start;
+    buffers->at = from->at;
+    buffers->shift = from->shift;
+    buffers->n = n;
 }
 
 /* Tokenize texts. */
-ALWAYS_INLINE int64_t encode(const tokdfa_wordpiece *w, const text_list *texts, tokdfa_wordpiece_room *room,
+ALWAYS_INLINE int64_t encode(const tokdfa_wordpiece *w, const text_list *texts, tokdfa_wordpiece_buffers *buffers,
                              const bool spans) {
     /* The values read in the loop are copied: otherwise the compiler assumes that writing tokens may change them. */
     const int64_t size = texts->size, n_texts = texts->n_texts;
-    bool resumes = room->is_paused;
-    tokens to = {room->ids, room->begins, room->ends, resumes ? room->n : 0, spans};
-    int64_t at = resumes ? room->start : 0;
-    const int64_t most = room->at_a_time ? (resumes ? room->at : 0) + room->at_a_time : INT64_MAX;
-    for (int64_t row = resumes ? room->row : 0; row < n_texts; row++) {
+    bool resumes = buffers->is_paused;
+    tokens to = {buffers->ids, buffers->begins, buffers->ends, resumes ? buffers->n : 0, spans};
+    int64_t at = resumes ? buffers->start : 0;
+    const int64_t most = buffers->at_a_time ? (resumes ? buffers->at : 0) + buffers->at_a_time : INT64_MAX;
+    for (int64_t row = resumes ? buffers->row : 0; row < n_texts; row++) {
         reader from = {texts->bytes, at, texts->stops[row], at, at, texts->wide};
         if (UNLIKELY(resumes)) {
-            from.at = room->at;
-            from.shift = room->shift;
+            from.at = buffers->at;
+            from.shift = buffers->shift;
             resumes = false;
-            room->is_paused = 0;
+            buffers->is_paused = 0;
         } else {
             texts->rows[row] = to.n;
         }
         sequence items = {NULL, NULL};
         while (from.at < from.end || items.next != items.stop) {
             if (UNLIKELY(from.at >= most && items.next == items.stop)) {
-                pause(room, row, &from, to.n);
+                pause(buffers, row, &from, to.n);
                 return -1;
             }
-            read_word(w, &from, size, &items, room, &to);
+            read_word(w, &from, size, &items, buffers, &to);
         }
         at = from.end + 1;
     }
@@ -366,38 +366,38 @@ ALWAYS_INLINE int64_t encode(const tokdfa_wordpiece *w, const text_list *texts, 
     return to.n;
 }
 
-/* Tokenize texts, with offsets if `room` has arrays for them; see tokdfa_encode_wordpiece. */
+/* Tokenize texts, with offsets if `buffers` have arrays for them; see tokdfa_encode_wordpiece. */
 int64_t VARIANT(encode_wordpiece)(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
-                                  const int64_t *stops, int64_t n_stops, int wide, tokdfa_wordpiece_room *room,
+                                  const int64_t *stops, int64_t n_stops, int wide, tokdfa_wordpiece_buffers *buffers,
                                   int64_t *rows);
 
 int64_t VARIANT(encode_wordpiece)(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
-                                  const int64_t *stops, int64_t n_stops, int wide, tokdfa_wordpiece_room *room,
+                                  const int64_t *stops, int64_t n_stops, int wide, tokdfa_wordpiece_buffers *buffers,
                                   int64_t *rows) {
-    const bool spans = room->n_ends != 0;
+    const bool spans = buffers->n_ends != 0;
     const text_list texts = {text, size, stops, n_stops, rows, !spans || wide};
-    return spans ? encode(tables, &texts, room, true) : encode(tables, &texts, room, false);
+    return spans ? encode(tables, &texts, buffers, true) : encode(tables, &texts, buffers, false);
 }
 
 #ifndef TOKDFA_WIDE
 int64_t encode_wordpiece_wide(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size, const int64_t *stops,
-                              int64_t n_stops, int wide, tokdfa_wordpiece_room *room, int64_t *rows);
+                              int64_t n_stops, int wide, tokdfa_wordpiece_buffers *buffers, int64_t *rows);
 
 /* Tokenize texts in `size` bytes of valid UTF-8. Text t ends at stops[t]; the next one begins one byte later, and the
    byte between is not a letter or digit. The tokens of text t are rows[t] to rows[t + 1]. Offsets count bytes if
-   `wide`, otherwise code points; there are none unless `room` has arrays for them. Returns the number of tokens; or -1
+   `wide`, otherwise code points; there are none unless `buffers` have arrays for them. Returns the number of tokens; or -1
    if it pauses, and a call with the same arguments continues. */
 TOKDFA_API int64_t tokdfa_encode_wordpiece(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
                                             const int64_t *stops, int64_t n_stops, int wide,
-                                            tokdfa_wordpiece_room *room, int64_t *rows) {
-    return CHOOSE(encode_wordpiece)(tables, text, size, stops, n_stops, wide, room, rows);
+                                            tokdfa_wordpiece_buffers *buffers, int64_t *rows) {
+    return CHOOSE(encode_wordpiece)(tables, text, size, stops, n_stops, wide, buffers, rows);
 }
 
-/* Tokenize one text; the room has none for offsets. It may pause as well. */
+/* Tokenize one text; the buffers have no arrays for offsets. It may pause as well. */
 TOKDFA_API int64_t tokdfa_encode_wordpiece_text(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
-                                                 tokdfa_wordpiece_room *room) {
+                                                 tokdfa_wordpiece_buffers *buffers) {
     int64_t rows[2];
-    return CHOOSE(encode_wordpiece)(tables, text, size, &size, 1, 1, room, rows);
+    return CHOOSE(encode_wordpiece)(tables, text, size, &size, 1, 1, buffers, rows);
 }
 
 /* Tokenize one short text. Returns where its tokens begin in the shared ids and where they end, in two numbers of
@@ -407,11 +407,11 @@ TOKDFA_API int64_t tokdfa_encode_wordpiece_short(tokdfa_wordpiece_shared *shared
     if (size > shared->longest || size >= shared->n_ids - first) {
         return -1;
     }
-    tokdfa_wordpiece_room *const room = shared->room;
+    tokdfa_wordpiece_buffers *const buffers = shared->buffers;
     int64_t rows[2];
-    room->ids += first;
-    const int64_t made = CHOOSE(encode_wordpiece)(shared->tables, text, size, &size, 1, 1, room, rows);
-    room->ids -= first;
+    buffers->ids += first;
+    const int64_t made = CHOOSE(encode_wordpiece)(shared->tables, text, size, &size, 1, 1, buffers, rows);
+    buffers->ids -= first;
     shared->n_used = first + made;
     return first << TOKDFA_SHARED_BITS | shared->n_used;
 }

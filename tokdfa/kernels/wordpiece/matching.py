@@ -84,16 +84,16 @@ def word_trie(cells: Int32Array, pops: Int32Array, points: Int32Array) -> Struct
     return Struct("tokdfa_word_trie", cells=cells, pops=pops, points=points)
 
 
-# Words of up to this many bytes are matched in a room that each thread keeps.
+# Words of up to this many bytes are matched in a buffer that each thread keeps.
 _SHORT = 256
 
 
-class _Rooms(local):
+class _Short(local):
     def __init__(self) -> None:
         self.short = ffi.new("int32_t[]", 3 * _SHORT)
 
 
-_rooms = _Rooms()
+_own = _Short()
 
 
 def match_word(trie: Any, word: str, limit: int) -> list[int] | None:
@@ -108,11 +108,11 @@ def match_word(trie: Any, word: str, limit: int) -> list[int] | None:
     except UnicodeEncodeError:
         text = word.encode("utf-8", "surrogatepass")
     size = len(text)
-    room = _rooms.short if size <= _SHORT else ffi.new("int32_t[]", 3 * size)
-    n = lib.tokdfa_match_word(trie, text, size, room)
+    buffer = _own.short if size <= _SHORT else ffi.new("int32_t[]", 3 * size)
+    n = lib.tokdfa_match_word(trie, text, size, buffer)
     if n == 1:
-        return [room[0]]
-    return ffi.unpack(room, n) if n > 0 else None
+        return [buffer[0]]
+    return ffi.unpack(buffer, n) if n > 0 else None
 
 
 def count_cells_read(trie: Struct, word: str) -> int:

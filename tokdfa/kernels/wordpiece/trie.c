@@ -207,18 +207,18 @@ static int64_t lay_out(layout *l, nodes *t, int64_t n_kinds) {
 /* Pops under construction, and how many tokens all nodes pop. */
 typedef struct {
     int32_t *pops;
-    int64_t n, room, n_tokens;
+    int64_t n, capacity, n_tokens;
 } popping;
 
 static bool have_pops(popping *p, int64_t n) {
-    if (p->n + n > p->room) {
-        const int64_t room = 2 * (p->n + n) + 64;
-        int32_t *pops = realloc(p->pops, (size_t)room * sizeof *pops);
+    if (p->n + n > p->capacity) {
+        const int64_t capacity = 2 * (p->n + n) + 64;
+        int32_t *pops = realloc(p->pops, (size_t)capacity * sizeof *pops);
         if (!pops) {
             return false;
         }
         p->pops = pops;
-        p->room = room;
+        p->capacity = capacity;
     }
     return true;
 }

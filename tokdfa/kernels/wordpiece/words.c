@@ -22,30 +22,30 @@ static int32_t symbol_of(const tokdfa_word_trie *trie, uint32_t point) {
 }
 
 /* `n_read` as for match_word. */
-ALWAYS_INLINE int64_t match_text(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size, int32_t *room,
+ALWAYS_INLINE int64_t match_text(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size, int32_t *buffer,
                                  int64_t *n_read) {
-    int32_t *const symbols = room + 2 * size;
+    int32_t *const symbols = buffer + 2 * size;
     int64_t n = 0;
     for (int64_t at = 0; at < size;) {
         const code_point read = decode(text + at);
         symbols[n++] = symbol_of(trie, read.point);
         at += read.width;
     }
-    return match_word(trie, symbols, n, room, room + size, n_read);
+    return match_word(trie, symbols, n, buffer, buffer + size, n_read);
 }
 
 /* Tokenize one word of one code point or more, of `size` bytes of UTF-8, in which surrogates may be encoded as well.
-   `room` is for three entries a byte: the ids come first, and from `size` on their numbers of symbols. Returns the
+   `buffer` is for three entries a byte: the ids come first, and from `size` on their numbers of symbols. Returns the
    number of tokens; -1 without a tokenization. */
-TOKDFA_API int64_t tokdfa_match_word(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size, int32_t *room) {
-    return match_text(trie, text, size, room, NULL);
+TOKDFA_API int64_t tokdfa_match_word(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size, int32_t *buffer) {
+    return match_text(trie, text, size, buffer, NULL);
 }
 
 /* Do the same, and return the number of cells of the trie that are read. */
 TOKDFA_API int64_t tokdfa_count_cells_read(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size,
-                                            int32_t *room) {
+                                            int32_t *buffer) {
     int64_t n_read;
-    match_text(trie, text, size, room, &n_read);
+    match_text(trie, text, size, buffer, &n_read);
     return n_read;
 }
 

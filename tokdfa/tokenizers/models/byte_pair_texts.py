@@ -164,9 +164,11 @@ def encode(tokenizer: Tokenizer, text: str) -> Int32Array:
         except AlphabetError as error:
             if is_changed:
                 raise
-            place = tokenizer.added_tokens.spans(text)[number][0] + foreign_character(tokenizer, segment, begins=begins)
-            value = text[place : place + 1] if error.value is None else error.value
-            raise AlphabetError(error.what, value=value, where=f"character {place}") from None
+            offset = tokenizer.added_tokens.spans(text)[number][0] + foreign_character(
+                tokenizer, segment, begins=begins
+            )
+            value = text[offset : offset + 1] if error.value is None else error.value
+            raise AlphabetError(error.what, value=value, where=f"character {offset}") from None
     return parts[0] if len(parts) == 1 else np.concatenate((np.empty(0, dtype=np.int32), *parts))
 
 

@@ -42,7 +42,7 @@ from tokdfa.tokenizers.pretokenizers.machine import (
 from tokdfa.tokenizers.pretokenizers.step_trees import naming_counters, step_tree
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
-_MOST_HYPOTHESES = 255
+_MOST_NFA_STATES = 255
 _MOST_CLASSES = 256
 
 
@@ -74,8 +74,8 @@ def _determinize(nfa: SplitNFA, max_states: int, budget: Budget) -> Machine:
                     origin[target] = (index, event)
             assert origin
             key = tuple(sorted(origin))
-            if len(key) > _MOST_HYPOTHESES:
-                what = f"the split pattern takes more than {_MOST_HYPOTHESES} hypotheses at once"
+            if len(key) > _MOST_NFA_STATES:
+                what = f"the split pattern takes more than {_MOST_NFA_STATES} hypotheses at once"
                 raise LimitExceededError(what, hint="simplify it")
             budget.spend(len(key))
             row.append(states[key])
@@ -162,7 +162,7 @@ def certain_pairs(
 def _pairs_of_machine(machine: Machine) -> tuple[Uint16Array, BoolArray]:
     """Return the pairs after which a machine is as at the beginning of a text, all hypotheses agreeing on the piece."""
     n = machine.target.shape[1]
-    padding = np.arange(machine.parent.shape[2]) >= machine.n_hypotheses[machine.target][:, :, None]
+    padding = np.arange(machine.parent.shape[2]) >= machine.n_nfa_states[machine.target][:, :, None]
     begins: BoolArray = ((machine.event == BEGINS) | padding).all(axis=2)
     parent = machine.parent[:, :, :1]
     begins &= ((machine.parent == parent) | padding).all(axis=2) & (machine.target == machine.target[:1])

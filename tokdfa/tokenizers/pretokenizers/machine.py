@@ -38,7 +38,7 @@ class Runs(NamedTuple):
 class Machine:
     """The deterministic machine of a splitting, over classes of code points. State 0 is the initial state.
 
-    A state is a tuple of hypotheses; there are `n_hypotheses` of each. No state distinguishes the code points of one
+    A state is a tuple of hypotheses; there are `n_nfa_states` of each. No state distinguishes the code points of one
     class, which are in `runs`. `target`, of shape (states, classes), is the state after a symbol. `parent`, of shape
     (states, classes, most hypotheses) and padded, is the hypothesis of the source that a hypothesis of the target
     continues, and `event`, of the same shape, the effect that it supposes the symbol to have: CONTINUES, BEGINS or
@@ -47,7 +47,7 @@ class Machine:
 
     runs: Runs
     target: Int32Array
-    n_hypotheses: Int32Array
+    n_nfa_states: Int32Array
     parent: Uint8Array
     event: Uint8Array
     borne_out: Uint8Array

@@ -30,7 +30,7 @@ UNSAFE: Final = 1
 """The state of a position that is not safe for any continuation of the text."""
 
 _MOST_STATES = 1 << 18
-_MOST_HYPOTHESES = 128
+_MOST_NFA_STATES = 128
 
 
 class _Pair(NamedTuple):
@@ -58,10 +58,10 @@ class SafePieces:
     def __init__(self, nfa: SplitNFA) -> None:
         if any(event == DROPPED for row in nfa.moves for cell in row for _, event in cell):
             raise UnsupportedFeatureError("the pre-tokenizer may drop text")
-        if len(nfa.moves) > _MOST_HYPOTHESES:
+        if len(nfa.moves) > _MOST_NFA_STATES:
             raise LimitExceededError("too many hypotheses of the splitting", value=len(nfa.moves))
         self._of = nfa
-        self._confirmed, self._differing = self._judged_pairs()
+        self._confirmed, self._differing = self._decided_pairs()
         self._states: list[_Pairs] = [frozenset(), frozenset()]
         self._number: dict[_Pairs, int] = {}
         self._read: dict[tuple[int, int], int] = {}
@@ -123,10 +123,10 @@ class SafePieces:
         n = self._of.n_classes
         always = np.zeros((n, n), dtype=np.bool_)
         never = np.zeros((n, n), dtype=np.bool_)
-        hypotheses = {pair.whole for pair in self._states[self.anywhere]}
+        wholes = {pair.whole for pair in self._states[self.anywhere]}
         for left in range(n):
             after = self.cut(self.read(self.anywhere, left))
-            reached = {target for h in hypotheses for target, _ in self._of.moves[h][left]}
+            reached = {target for h in wholes for target, _ in self._of.moves[h][left]}
             for right in range(n):
                 always[left, right] = self.read_on(after, right) == SAFE
                 events = {event for h in reached for _, event in self._of.moves[h][right]}
@@ -211,7 +211,7 @@ class SafePieces:
             for whole, other in moves[pair.whole][symbol]
         ]
 
-    def _judged_pairs(self) -> tuple[BoolArray, BoolArray]:
+    def _decided_pairs(self) -> tuple[BoolArray, BoolArray]:
         """Return (hypotheses, hypotheses) arrays: whether a rest of a text confirms both, and one where they differ."""
         of, n = self._of, len(self._of.moves)
         sources: dict[tuple[int, int], set[tuple[int, int, bool]]] = {}

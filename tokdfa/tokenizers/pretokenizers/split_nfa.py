@@ -183,7 +183,7 @@ class Step:
 
 
 # None is the hypothesis before the first symbol.
-Hypothesis: TypeAlias = tuple[Stage, ...] | None
+SplitState: TypeAlias = tuple[Stage, ...] | None
 
 
 def build_split_nfa(splitting: Splitting, budget: Budget) -> SplitNFA:
@@ -222,8 +222,8 @@ class _Construction:
 
     def run(self) -> SplitNFA:
         """Return the automaton, without hypotheses that no text confirms."""
-        hypotheses, edges = self.explore()
-        ends = [self.ends(hypothesis) for hypothesis in hypotheses]
+        states, edges = self.explore()
+        ends = [self.ends(hypothesis) for hypothesis in states]
         arrows = [(old, target) for old, row in enumerate(edges) for targets in row for target, _ in targets]
         sources, targets_of = np.array(arrows, dtype=np.int32).reshape(-1, 2).T.copy()
         worth = reached(targets_of, sources, ends).tolist()
@@ -263,7 +263,7 @@ class _Construction:
         ends = tuple(found.ends[first[number]] for number in range(len(first)))
         return SplitNFA(found.class_of_code_point, moves, ends)
 
-    def successors(self, hypothesis: Hypothesis, symbol: tuple[int, ...]) -> list[tuple[tuple[Stage, ...], int]]:
+    def successors(self, hypothesis: SplitState, symbol: tuple[int, ...]) -> list[tuple[tuple[Stage, ...], int]]:
         """Return the hypotheses after a symbol, and the effect that each supposes the symbol to have."""
         # The effect of the symbol on the text of a step is its effect in the step before.
         partial: list[tuple[tuple[Stage, ...], int]] = [((), BEGINS if hypothesis is None else CONTINUES)]
@@ -303,13 +303,13 @@ class _Construction:
             for stage in step.begin(symbol):
                 yield stage, DROPPED if step.drops(stage.scan != GAP) else BEGINS
 
-    def explore(self) -> tuple[list[Hypothesis], list[list[list[tuple[int, int]]]]]:
+    def explore(self) -> tuple[list[SplitState], list[list[list[tuple[int, int]]]]]:
         """Return all hypotheses and, for each of them and each class, the numbers of the successors with events."""
 
         def check(_: int) -> None:
             self.budget.spend(sum(2 + len(stage.fruitless) for stage in numbers.states[-1] or ()))
 
-        numbers: Numbering[Hypothesis] = Numbering(None, check)
+        numbers: Numbering[SplitState] = Numbering(None, check)
         edges: list[list[list[tuple[int, int]]]] = []
         for hypothesis in numbers.states:  # grows during the loop
             row = [
@@ -321,7 +321,7 @@ class _Construction:
             self.budget.check_states(len(numbers))
         return numbers.states, edges
 
-    def ends(self, hypothesis: Hypothesis) -> bool:
+    def ends(self, hypothesis: SplitState) -> bool:
         """Return whether the end of the text confirms a hypothesis."""
         return hypothesis is None or all(
             stage.scan == OFF or step.ends(stage) for step, stage in zip(self.steps, hypothesis, strict=True)

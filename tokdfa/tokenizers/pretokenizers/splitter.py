@@ -68,13 +68,13 @@ def split_tables(machine: Machine, *, tuning: Tuning = DEFAULT) -> Struct:
         table.setflags(write=False)
     return Struct(
         "tokdfa_splitting", **tables, width=_ROW * -(-machine.parent.shape[2] // _ROW), class_bits=class_bits,
-        pair_bits=pair_bits, stretch=tuning.block, least_chain=tuning.least_chain,
+        pair_bits=pair_bits, block=tuning.block, least_chain=tuning.least_chain,
     )  # fmt: skip
 
 
 def _actions(machine: Machine) -> tuple[Int32Array, dict[str, Uint8Array]]:
     """Return the action of every cell, and for the unsettled ones the parents, the events, and whether they settle."""
-    single = machine.n_hypotheses == 1
+    single = machine.n_nfa_states == 1
     settles = single[machine.target]
     is_open = ~(single[:, None] & settles)
     action: Int32Array = machine.event[:, :, 0].astype(np.int32)

@@ -160,8 +160,8 @@ class TokenLift:
             effect = _Effect(*(tuple(map(images.__getitem__, side)) for side in masks))
         with SHARED:
             if effect not in self._number_of_effect:
-                n_hypotheses = len(self.split_nfa.moves)
-                self._budget.spend(2 * n_hypotheses * (1 + n_hypotheses // 64))
+                n_states = len(self.split_nfa.moves)
+                self._budget.spend(2 * n_states * (1 + n_states // 64))
                 self._effects.append(effect)
                 self._number_of_effect[effect] = len(self._effects) - 1
             self._longer[key] = self._number_of_effect[effect]

@@ -214,11 +214,11 @@ static void build_splitting(encoder *e, input *in) {
     }
     e->parent = parent;
     e->event = event;
-    static const int64_t stretches[4] = {TOKDFA_LONGEST_PART, 4, 37, 200}, least_chains[4] = {64, 1, 5, 1000};
+    static const int64_t blocks[4] = {TOKDFA_LONGEST_PART, 4, 37, 200}, least_chains[4] = {64, 1, 5, 1000};
     e->splitting = (tokdfa_splitting){
         .ascii_class = ascii, .pages = pages, .classes = classes, .target = target, .action = action,
         .settles = settles, .parent = parents, .event = events, .width = row, .class_bits = CLASS_BITS,
-        .borne_out = borne_out, .stretch = stretches[flags >> 4 & 3], .least_chain = least_chains[flags >> 6],
+        .borne_out = borne_out, .block = blocks[flags >> 4 & 3], .least_chain = least_chains[flags >> 6],
     };
     if (!(flags & 8)) {
         build_pairs(e, ascii);

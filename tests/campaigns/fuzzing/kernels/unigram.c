@@ -13,15 +13,15 @@ static void *build(input *in) {
     return u;
 }
 
-static tokdfa_unigram_room room_of(arena *memory, int64_t n_ids, int64_t n_words, int64_t at_a_time) {
-    return (tokdfa_unigram_room){
+static tokdfa_unigram_buffers buffers_of(arena *memory, int64_t n_ids, int64_t n_words, int64_t at_a_time) {
+    return (tokdfa_unigram_buffers){
         .nodes = ROOM(memory, double, 2 * 2), .n_nodes = 2, .ids = ROOM(memory, int32_t, n_ids), .n_ids = n_ids,
-        .at_a_time = at_a_time, .unknown_from = -1, .memory = ZEROS(memory, uint64_t, 32 * n_words), .n_memory = 32 * n_words,
-        .shelf = ROOM(memory, uint64_t, 8 * n_words), .n_shelf = 8 * n_words, .most_dropped = n_words + n_ids % 4,
+        .at_a_time = at_a_time, .unknown_from = -1, .cache = ZEROS(memory, uint64_t, 32 * n_words), .n_cache = 32 * n_words,
+        .overflow = ROOM(memory, uint64_t, 8 * n_words), .n_overflow = 8 * n_words, .most_dropped = n_words + n_ids % 4,
     };
 }
 
-static void grow_nodes(arena *memory, tokdfa_unigram_room *r) {
+static void grow_nodes(arena *memory, tokdfa_unigram_buffers *r) {
     const int64_t n = 2 * r->n_nodes > r->n_needed ? 2 * r->n_nodes : r->n_needed;
     r->nodes = ROOM(memory, double, 2 * n);
     r->n_nodes = n;
@@ -74,7 +74,7 @@ static void segment(const unigram *u, input *in) {
         unknown = u->tables.single && unknown;
         is_known = encode_by_definition(u, text + begin, ends[i] - begin, &sum, &unknown, expected, &n_expected);
     }
-    tokdfa_unigram_room r = room_of(&memory, size, 1 + shift % 8, shift & 0x40 ? 1 + shift % 16 : 0);
+    tokdfa_unigram_buffers r = buffers_of(&memory, size, 1 + shift % 8, shift & 0x40 ? 1 + shift % 16 : 0);
     for (int round = 0; round < 3; round++) {
         if (round == 2) {
             /* Recorded. */
@@ -213,8 +213,8 @@ static void segment_given(const unigram *u, input *in) {
         REQUIRE(encode_by_definition(u, two, n_two, &sum, &unknown, expected, &n_expected));
         expected_ends[i] = n_expected;
     }
-    tokdfa_unigram_room r = room_of(&memory, 4, 1 + shift % 8, flags & 0x10 ? 1 + shift % 16 : 0);
-    tokdfa_unigram_writer w = {.texts = &t, .room = &r, .word = ROOM(&memory, uint8_t, 8), .n_word = 8};
+    tokdfa_unigram_buffers r = buffers_of(&memory, 4, 1 + shift % 8, flags & 0x10 ? 1 + shift % 16 : 0);
+    tokdfa_unigram_writer w = {.texts = &t, .buffers = &r, .word = ROOM(&memory, uint8_t, 8), .n_word = 8};
     const uint8_t *given = exactly(&memory, text, size, 1);
     for (int round = 0; round < 2; round++) {
         int64_t made, id_ends[MOST_TEXTS], n_calls = 0;
@@ -231,10 +231,10 @@ static void segment_given(const unigram *u, input *in) {
                 r.ids = ids;
                 r.n_ids *= 2;
             } else if (made == CROWDED) {
-                uint64_t *more = ZEROS(&memory, uint64_t, 4 * r.n_memory);
-                tokdfa_move_words(r.memory, r.n_memory, more, 4 * r.n_memory);
-                r.memory = more;
-                r.n_memory *= 4;
+                uint64_t *more = ZEROS(&memory, uint64_t, 4 * r.n_cache);
+                tokdfa_move_words(r.cache, r.n_cache, more, 4 * r.n_cache);
+                r.cache = more;
+                r.n_cache *= 4;
                 r.most_dropped = INT64_MAX;
             } else if (made == LONG_WORD) {
                 w.n_word *= 2;
@@ -317,7 +317,7 @@ static void judge(const unigram *u, input *in) {
         ids[i] = what >= 0xF0 ? (int32_t)(take(in) % (u->n + 2)) : ids[i];
     }
     const int32_t *stream = exactly(&memory, ids, n, sizeof *ids);
-    tokdfa_unigram_room r = room_of(&memory, 4096, 1 + shift % 8, 0);
+    tokdfa_unigram_buffers r = buffers_of(&memory, 4096, 1 + shift % 8, 0);
     uint64_t *known = MINUS_ONES(&memory, uint64_t, 2 * 4);
     tokdfa_unigram_reader k = {
         .word = ROOM(&memory, uint8_t, 64), .n_word = 64, .known = known, .n_known = 8,

@@ -13,12 +13,12 @@ static void *build(input *in) {
     return t;
 }
 
-/* A room for texts of so many bytes; see end_to_end.py. A call pauses after some bytes, or never. */
-static tokdfa_wordpiece_room room_of(arena *memory, const tokenizer *t, int64_t n_bytes, bool offsets, int64_t at_a_time) {
+/* Buffers for texts of so many bytes; see end_to_end.py. A call pauses after some bytes, or never. */
+static tokdfa_wordpiece_buffers buffers_of(arena *memory, const tokenizer *t, int64_t n_bytes, bool offsets, int64_t at_a_time) {
     const int64_t limit = t->tables.longest_word;
     int64_t symbols = limit < 0 || limit > n_bytes ? n_bytes : limit;
     symbols = 1 + (symbols < TOKDFA_LONGEST_INDEXED ? TOKDFA_LONGEST_INDEXED : symbols);
-    return (tokdfa_wordpiece_room){
+    return (tokdfa_wordpiece_buffers){
         .ids = ROOM(memory, int32_t, n_bytes + 1), .begins = ROOM(memory, int64_t, offsets ? n_bytes + 1 : 0),
         .ends = ROOM(memory, int64_t, offsets ? n_bytes + 1 : 0), .n_ends = offsets ? n_bytes + 1 : 0,
         .symbols = ROOM(memory, int32_t, symbols), .n_symbols = symbols,
@@ -64,10 +64,10 @@ static void encode(const tokenizer *t, input *in) {
                        ROOM(&memory, int64_t, 4 * n + 1), 0};
     for (int mode = 0; mode < 3; mode++) {
         /* Without offsets, and in code points and bytes. */
-        tokdfa_wordpiece_room room = room_of(&memory, t, size, mode > 0, at_a_time);
+        tokdfa_wordpiece_buffers buffers = buffers_of(&memory, t, size, mode > 0, at_a_time);
         int64_t *rows = ROOM(&memory, int64_t, n_texts + 1);
         int64_t made, n_pauses = 0;
-        while ((made = tokdfa_encode_wordpiece(&t->tables, data, size, stops, n_texts, mode == 2, &room, rows)) < 0) {
+        while ((made = tokdfa_encode_wordpiece(&t->tables, data, size, stops, n_texts, mode == 2, &buffers, rows)) < 0) {
             REQUIRE(made == -1 && at_a_time && ++n_pauses <= size);
         }
         expected.n = 0;
@@ -76,27 +76,27 @@ static void encode(const tokenizer *t, input *in) {
             tokenize(t, which + begins[text], begins[text + 1] - begins[text], mode == 2, word, &expected);
         }
         REQUIRE(made == expected.n && rows[n_texts] == made);
-        REQUIRE(!memcmp(room.ids, expected.ids, (size_t)made * sizeof *room.ids));
+        REQUIRE(!memcmp(buffers.ids, expected.ids, (size_t)made * sizeof *buffers.ids));
         for (int64_t i = 0; i < made && mode; i++) {
-            REQUIRE(room.begins[i] == expected.begins[i] && room.ends[i] == expected.ends[i]);
+            REQUIRE(buffers.begins[i] == expected.begins[i] && buffers.ends[i] == expected.ends[i]);
         }
     }
     /* One text by itself. */
     uint8_t *first = ROOM(&memory, uint8_t, stops[0]);
     memcpy(first, bytes, (size_t)stops[0]);
-    tokdfa_wordpiece_room room = room_of(&memory, t, stops[0], false, at_a_time);
+    tokdfa_wordpiece_buffers buffers = buffers_of(&memory, t, stops[0], false, at_a_time);
     expected.n = 0;
     tokenize(t, which, begins[1], false, word, &expected);
     int64_t made;
-    while ((made = tokdfa_encode_wordpiece_text(&t->tables, first, stops[0], &room)) < 0) {
-        REQUIRE(made == -1 && room.is_paused && at_a_time);
+    while ((made = tokdfa_encode_wordpiece_text(&t->tables, first, stops[0], &buffers)) < 0) {
+        REQUIRE(made == -1 && buffers.is_paused && at_a_time);
     }
-    REQUIRE(made == expected.n && !room.is_paused);
-    REQUIRE(!memcmp(room.ids, expected.ids, (size_t)expected.n * sizeof *room.ids));
+    REQUIRE(made == expected.n && !buffers.is_paused);
+    REQUIRE(!memcmp(buffers.ids, expected.ids, (size_t)expected.n * sizeof *buffers.ids));
     /* The same text again and again, as long as there is room for one token a byte and one more. */
     const int64_t n_shared = between(in, 1, 3) * (stops[0] + 1);
-    tokdfa_wordpiece_room short_room = room_of(&memory, t, n_shared - 1, false, 0);
-    tokdfa_wordpiece_shared shared = {&t->tables, &short_room, stops[0] - !between(in, 0, 7), n_shared, 0};
+    tokdfa_wordpiece_buffers short_buffers = buffers_of(&memory, t, n_shared - 1, false, 0);
+    tokdfa_wordpiece_shared shared = {&t->tables, &short_buffers, stops[0] - !between(in, 0, 7), n_shared, 0};
     int64_t used = 0;
     while (stops[0] <= shared.longest && used + stops[0] < n_shared) {
         made = tokdfa_encode_wordpiece_short(&shared, first, stops[0]);
@@ -111,7 +111,7 @@ static void encode(const tokenizer *t, input *in) {
         REQUIRE(tokdfa_encode_wordpiece_short(&shared, first, stops[0]) == -1);
     }
     for (int64_t at = 0; at < used; at += expected.n) {
-        REQUIRE(!memcmp(short_room.ids + at, expected.ids, (size_t)expected.n * sizeof *room.ids));
+        REQUIRE(!memcmp(short_buffers.ids + at, expected.ids, (size_t)expected.n * sizeof *buffers.ids));
     }
     give_back(&memory);
 }
@@ -133,13 +133,13 @@ static void match_words(const tokenizer *t, input *in) {
         }
         uint8_t *word = ROOM(&memory, uint8_t, size);
         memcpy(word, spelled, (size_t)size);
-        int32_t *room = ROOM(&memory, int32_t, 3 * size), *again = ROOM(&memory, int32_t, 3 * size);
+        int32_t *buffer = ROOM(&memory, int32_t, 3 * size), *again = ROOM(&memory, int32_t, 3 * size);
         tokens expected = {ROOM(&memory, int32_t, n), ROOM(&memory, int64_t, n), ROOM(&memory, int64_t, n), 0};
         const bool matches = match(t, symbols, n, &expected);
-        const int64_t made = tokdfa_match_word(&t->trie, word, size, room);
+        const int64_t made = tokdfa_match_word(&t->trie, word, size, buffer);
         REQUIRE(made == (matches ? expected.n : -1));
         for (int64_t i = 0; i < made; i++) {
-            REQUIRE(room[i] == expected.ids[i] && room[size + i] == expected.ends[i] - expected.begins[i]);
+            REQUIRE(buffer[i] == expected.ids[i] && buffer[size + i] == expected.ends[i] - expected.begins[i]);
         }
         REQUIRE(tokdfa_count_cells_read(&t->trie, word, size, again) <= 3 * n + 1);
     }

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tokdfa.kernels.wordpiece.end_to_end import LONGEST_SHORT, Room, encode, encode_text, index_words
+from tokdfa.kernels.wordpiece.end_to_end import LONGEST_SHORT, Buffers, encode, encode_text, index_words
 from tokdfa.tokenizers.models.wordpiece.end_to_end import EndToEnd
 from tokdfa.tokenizers.models.wordpiece.maxmatch import max_match
 from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer
@@ -105,7 +105,7 @@ def test_arrays_of_another_type_do_not_reach_c() -> None:
 
 
 def test_room_for_one_word_is_for_the_longest_that_counts() -> None:
-    assert [Room(n, limit).struct.pointer.n_symbols for n, limit in ((0, -1), (50, -1), (50, 20), (5, 100))] == [
+    assert [Buffers(n, limit).struct.pointer.n_symbols for n, limit in ((0, -1), (50, -1), (50, 20), (5, 100))] == [
         17,
         51,
         21,
@@ -124,19 +124,19 @@ def test_calls_that_pause_give_the_same(at_a_time: int) -> None:
             expected, bounds = machine.encode_batch(texts, offsets)  # type: ignore[arg-type]
             data = " ".join(texts).encode()
             stops = np.cumsum([len(text.encode()) + 1 for text in texts]) - 1
-            room = Room(len(data), -1, offsets=offsets is not None)
-            room.pointer.at_a_time = at_a_time
-            rows = encode(machine._tables, data, stops, offsets == "bytes", room)
+            buffers = Buffers(len(data), -1, offsets=offsets is not None)
+            buffers.pointer.at_a_time = at_a_time
+            rows = encode(machine._tables, data, stops, offsets == "bytes", buffers)
             assert rows.tolist() == bounds.tolist()
             n = int(rows[-1])
-            assert room.ids[:n].tolist() == expected.ids.tolist()
+            assert buffers.ids[:n].tolist() == expected.ids.tolist()
             if offsets is not None:
-                assert room.begins[:n].tolist() == expected.begins.tolist()
-                assert room.ends[:n].tolist() == expected.ends.tolist()
+                assert buffers.begins[:n].tolist() == expected.begins.tolist()
+                assert buffers.ends[:n].tolist() == expected.ends.tolist()
         data = texts[0].encode()
-        room = Room(len(data), -1)
-        room.pointer.at_a_time = at_a_time
-        assert encode_text(machine._pointer, data, room).tolist() == machine.encode_ids(texts[0]).tolist()
+        buffers = Buffers(len(data), -1)
+        buffers.pointer.at_a_time = at_a_time
+        assert encode_text(machine._pointer, data, buffers).tolist() == machine.encode_ids(texts[0]).tolist()
 
 
 @pytest.mark.parametrize("as_bytes", [False, True])

@@ -60,7 +60,7 @@ def accept(tokenizer: UnigramTokenizer, ids: Int32Array, before: Before | None) 
             at, n_bytes, after = at + n, n_bytes + size, found
         if at == len(ids):
             return n_bytes, after
-        # Undecided ids are judged by their text, up to the next place where the text is cut.
+        # Undecided ids are judged by their text, up to the next offset where the text is cut.
         part = ids[at : at + _NEAR]
         cut = np.flatnonzero(tokenizer.boundaries.always_cut(part))
         if not len(cut) and at + len(part) < len(ids):
@@ -101,7 +101,7 @@ def wrong_words(
     """Return how many of the first ids are judged, the bytes of their text, the state after them, and wrong words.
 
     `before` is the state before the ids; None if a text begins with them. The tokenizer has an acceptor. Undecided ids
-    are judged by their text, up to the next place where the text is cut, and count as a word. If not all ids are
+    are judged by their text, up to the next offset where the text is cut, and count as a word. If not all ids are
     judged, the text is cut before the others, and the next ids have no text or are refused.
     """
     acceptor = tokenizer.acceptor
@@ -135,7 +135,7 @@ def wrong_words(
 
 
 def _next_cut(tokenizer: UnigramTokenizer, ids: Int32Array, at: int) -> int:
-    """Return the next place after `at` where the text is cut, or the number of ids."""
+    """Return the next offset after `at` where the text is cut, or the number of ids."""
     size = _NEAR
     while True:
         cut = np.flatnonzero(tokenizer.boundaries.always_cut(ids[at : at + size]))

@@ -48,15 +48,15 @@ class CharacterRules(Mapping[str, str]):
         rows = sorted((word.encode("utf-8"), new) for word, new in rules.items())
         text = b"".join(word + b"\0" for word, _ in rows)
         offsets = running_sum(np.array([len(word) + 1 for word, _ in rows], dtype=np.int64))
-        place, spelled = {}, bytearray()
+        span_of, spelled = {}, bytearray()
         for _, new in rows:
-            if new not in place:
+            if new not in span_of:
                 begin = len(spelled)
                 spelled += new.encode("utf-8")
-                place[new] = begin, len(spelled)
+                span_of[new] = begin, len(spelled)
                 # Then an offset belongs to one replacement only, the empty one included.
                 spelled += b"\0"
-        spans: Int64Array = np.array([place[new] for _, new in rows], dtype=np.int64).reshape(-1, 2)
+        spans: Int64Array = np.array([span_of[new] for _, new in rows], dtype=np.int64).reshape(-1, 2)
         arrays = RuleArrays(
             np.frombuffer(text, dtype=np.uint8),
             offsets,
@@ -174,14 +174,14 @@ class CharacterRules(Mapping[str, str]):
 
 
 class CharacterTable:
-    """A table that replaces words of one or more characters, the longest at each place.
+    """A table that replaces words of one or more characters, the longest at each offset.
 
     Parameters
     ----------
     rules : mapping of str to str
         The replacement of each word.
     kept : tuple of str
-        Pieces that no rule touches; they are found before the rules apply, the longest at each place.
+        Pieces that no rule touches; they are found before the rules apply, the longest at each offset.
     digest : str
         A name of the rules; tables with equal digests have the same rules.
     """

@@ -115,9 +115,9 @@ def _sum(
     total = _shifted(float(sums[begin]), model)
     for stop, score in zip(stops, scores, strict=True):
         total = _rounded(score + total, model)
-        for place in range(begin + 1, stop + (stop != stops[-1])) if shifts else ():
-            if abs(sums[place]) > _TOO_LARGE:
-                total = _rounded(total - float(sums[place]), model)
+        for offset in range(begin + 1, stop + (stop != stops[-1])) if shifts else ():
+            if abs(sums[offset]) > _TOO_LARGE:
+                total = _rounded(total - float(sums[offset]), model)
         begin = stop
     return total
 
@@ -178,16 +178,16 @@ class RecordedText:
         best = (np.flatnonzero(part.found.marks[begin + 1 : end + 1]) + begin + 1).tolist()
         stops = self._stops(part, given, begin, end)
         text = part.data[begin : min(end, begin + 4 * MOST_SHOWN)].decode("utf-8", "ignore")[:MOST_SHOWN]
-        places = begin + np.cumsum([0, *(len(character.encode("utf-8")) for character in text)])
-        number_of = {place: number for number, place in enumerate(places.tolist())}
+        offsets = begin + np.cumsum([0, *(len(character.encode("utf-8")) for character in text)])
+        number_of = {offset: number for number, offset in enumerate(offsets.tolist())}
         given_scores = [float(model.scores[id]) for id in given] if stops is not None else []
         return Scores(
             before=_shifted(float(sums[begin]), model),
             best=_sum(model, sums, begin, best, self._scores(part.data, begin, best)),
             given=None if stops is None else _sum(model, sums, begin, stops, given_scores),
             text=text,
-            sums=tuple(sums[places].tolist()),
-            starts=tuple(number_of.get(start, -1) for start in part.found.starts[places].tolist()),
+            sums=tuple(sums[offsets].tolist()),
+            starts=tuple(number_of.get(start, -1) for start in part.found.starts[offsets].tolist()),
             arithmetic=model.arithmetic,
         )
 
@@ -217,31 +217,31 @@ def _ends_of_ids(
 ) -> Int64Array:
     """Return the end of each id in a text; the best way has been marked."""
     model, marks = segmenter.model, found.marks
-    places = np.flatnonzero(marks)
+    offsets = np.flatnonzero(marks)
     if not (marks == ENDS_UNKNOWN).any():
-        return places
+        return offsets
     ends: list[int] = []
     last_of_sentence = {*sentences.tolist()}
     begin, run = 0, -1  # Where a run of unknown characters begins.
     is_run_known = after_unknown
-    for place in places.tolist():
-        if marks[place] == ENDS_PIECE:
+    for offset in offsets.tolist():
+        if marks[offset] == ENDS_PIECE:
             ends += _ends_of_run(segmenter, data, run, begin) if run >= 0 and not model.is_single else []
-            ends.append(place)
+            ends.append(offset)
             run, is_run_known = -1, False
         elif not model.is_single:
             run = begin if run < 0 else run
         elif model.byte_ids is not None:
-            ends += range(begin + 1, place + 1)
+            ends += range(begin + 1, offset + 1)
         elif not is_run_known:
-            ends.append(place)
+            ends.append(offset)
             is_run_known = True
         elif ends:
-            ends[-1] = place
-        if not model.is_single and place in last_of_sentence and run >= 0:
-            ends += _ends_of_run(segmenter, data, run, place)
+            ends[-1] = offset
+        if not model.is_single and offset in last_of_sentence and run >= 0:
+            ends += _ends_of_run(segmenter, data, run, offset)
             run = -1
-        begin = place
+        begin = offset
     return np.array(ends, dtype=np.int64)
 
 

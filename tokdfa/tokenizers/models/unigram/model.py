@@ -57,16 +57,16 @@ class PieceTexts(Sequence[str]):
         return tuple(map(self._piece, range(len(self))))
 
     @overload
-    def __getitem__(self, place: int) -> str: ...
+    def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
-    def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
-        if isinstance(place, slice) or "strings" in vars(self):
-            return self.strings[place]
-        return self._piece(range(len(self))[place])
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        if isinstance(index, slice) or "strings" in vars(self):
+            return self.strings[index]
+        return self._piece(range(len(self))[index])
 
-    def _piece(self, place: int) -> str:
-        return self.text[self.offsets[place] : self.offsets[place + 1] - self.gap].tobytes().decode("utf-8")
+    def _piece(self, index: int) -> str:
+        return self.text[self.offsets[index] : self.offsets[index + 1] - self.gap].tobytes().decode("utf-8")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.strings)
@@ -136,10 +136,10 @@ class UnigramModel:
         """Whether a piece that is found in texts has a visible space that does not begin it."""
         pieces = PieceTexts.of(self.pieces)
         text = pieces.text
-        first, second, third = (text[place : len(text) - 2 + place] for place in range(3))
+        first, second, third = (text[at : len(text) - 2 + at] for at in range(3))
         spaces = np.flatnonzero((first == 0xE2) & (second == 0x96) & (third == 0x81))
-        places = np.searchsorted(pieces.offsets, spaces, "right") - 1
-        return bool((self.is_found[places] & (pieces.offsets[places] != spaces)).any())
+        owners = np.searchsorted(pieces.offsets, spaces, "right") - 1
+        return bool((self.is_found[owners] & (pieces.offsets[owners] != spaces)).any())
 
 
 def unknown_score(least: float, *, single: bool) -> float:

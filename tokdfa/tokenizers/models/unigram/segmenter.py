@@ -17,8 +17,8 @@ from tokdfa.kernels.unigram.segmentation import (
     LARGEST_TRIE,
     NO_UNKNOWN,
     Before,
+    Buffers,
     Recording,
-    Room,
     record,
     segment,
     unigram_tables,
@@ -90,37 +90,37 @@ class Segmenter:
 
         The data are valid UTF-8. `ends` are the ends of the sentences, ascending; the last is the end of the data.
         """
-        room = self.room
-        ids = segment(self.tables, data, ends, room, before)
+        buffers = self.buffers
+        ids = segment(self.tables, data, ends, buffers, before)
         if ids is None:
-            raise _unknown(data, room)
-        return ids, room.after
+            raise _unknown(data, buffers)
+        return ids, buffers.after
 
     def record_on(self, data: bytes, ends: Int64Array, before: Before) -> tuple[Recording, Before]:
         """Return the sums, starts and marks in sentences, and the state before the next one; see `encode_on`.
 
         The cache of words is not used, so this is slower.
         """
-        room = self.room
-        found = record(self.tables, data, ends, room, before)
+        buffers = self.buffers
+        found = record(self.tables, data, ends, buffers, before)
         if found is None:
-            raise _unknown(data, room)
-        return found, room.after
+            raise _unknown(data, buffers)
+        return found, buffers.after
 
     @property
-    def room(self) -> Room:
+    def buffers(self) -> Buffers:
         """The buffers that the calls of a thread write to."""
-        room: Room | None = getattr(self._own, "room", None)
-        if room is None:
-            room = self._own.room = Room()
-        return room
+        buffers: Buffers | None = getattr(self._own, "buffers", None)
+        if buffers is None:
+            buffers = self._own.buffers = Buffers()
+        return buffers
 
 
-def _unknown(data: bytes, room: Room) -> AlphabetError:
+def _unknown(data: bytes, buffers: Buffers) -> AlphabetError:
     """Return the error for the character at which the loop has stopped."""
-    character = data[room.at : room.at + 4].decode("utf-8", "ignore")[:1]
+    character = data[buffers.at : buffers.at + 4].decode("utf-8", "ignore")[:1]
     what = "a character that is no piece, and there is no unknown piece"
-    return AlphabetError(what, value=character, where=f"byte {room.at} of the normalized text")
+    return AlphabetError(what, value=character, where=f"byte {buffers.at} of the normalized text")
 
 
 def _joined(sentences: Sequence[str]) -> tuple[bytes, Int64Array]:
@@ -175,18 +175,18 @@ class Acceptor:
         The ids are valid, and end with the text or where it is always cut. `before` is the state before them, if they
         follow such a cut; otherwise they begin a text.
         """
-        room = self._segmenter.room
-        n, size = accept_ids(self._tables, ids, self._reader, room, before, self._writer)
-        return n, size, room.after
+        buffers = self._segmenter.buffers
+        n, size = accept_ids(self._tables, ids, self._reader, buffers, before, self._writer)
+        return n, size, buffers.after
 
     def wrong_words(self, ids: Int32Array, before: Before | None = None) -> tuple[int, int, Before, WrongWords]:
         """Return how many of the first ids are judged, the bytes of their text, the state after it, and wrong words.
 
         The parameters are as for `accept`.
         """
-        room = self._segmenter.room
-        n, size, wrong = find_wrong_words(self._tables, ids, self._reader, room, before, self._writer)
-        return n, size, room.after, wrong
+        buffers = self._segmenter.buffers
+        n, size, wrong = find_wrong_words(self._tables, ids, self._reader, buffers, before, self._writer)
+        return n, size, buffers.after, wrong
 
     @property
     def _reader(self) -> Reader:

@@ -16,7 +16,7 @@ from tokdfa.tokenizers.models.unigram.segmenter import Before
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer
 
 if TYPE_CHECKING:
-    from tokdfa.kernels.unigram.segmentation import Room
+    from tokdfa.kernels.unigram.segmentation import Buffers
     from tokdfa.tokenizers.models.unigram.segmenter import Segmenter
     from tokdfa.tokenizers.normalizers.steps import Normalizer
     from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -29,7 +29,7 @@ _ASCII = 0x80
 class _OfThread(threading.local):
     """The buffers that the calls of a thread write to, made when the thread first asks for them."""
 
-    room: Room
+    buffers: Buffers
     writer: Writer
     is_whole: bool
     call: Callable[[str], Int32Array | None]
@@ -39,7 +39,7 @@ class TextSegmenter:
     """The normalization and segmentation of texts in one pass. Threads may share it.
 
     The sums of the model continue over a whole text, and its pieces have no visible space but at the beginning. The
-    longest word of `rules` at each place is replaced; no word has a space, and no replacement a visible one. The words
+    longest word of `rules` at each offset is replaced; no word has a space, and no replacement a visible one. The words
     `kept`, without spaces, are found before. `puts_space` is whether a space is put before a text; `trims_spaces`,
     whether spaces at its ends are dropped, and runs of them become one.
 
@@ -102,10 +102,10 @@ class TextSegmenter:
         `before` is the state before it, if it continues another text with a space, where a text is always cut.
         """
         own = self._of_thread
-        ids = segment_text(data, len(data), own.writer, own.room, before)
+        ids = segment_text(data, len(data), own.writer, own.buffers, before)
         if ids is None and self._lacked_rules(own):
             return self.encode(data, before)
-        return None if ids is None else (ids, own.room.after)
+        return None if ids is None else (ids, own.buffers.after)
 
     def encode_whole(self, text: str) -> Int32Array | None:
         """Return the ids of a whole text; None if it must be normalized first, or has half of a surrogate pair."""
@@ -128,13 +128,13 @@ class TextSegmenter:
         """
         ends: Int64Array = np.cumsum(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)))
         own = self._of_thread
-        found = segment_texts(b"".join(texts), ends, first, own.writer, own.room)
+        found = segment_texts(b"".join(texts), ends, first, own.writer, own.buffers)
         is_short = len(found[1]) < len(texts) - first
         return self.encode_texts(texts, first) if is_short and self._lacked_rules(own) else found
 
     @property
     def writer(self) -> Writer:
-        """The buffers that the calls of a thread write to, together with the `room` of the segmenter."""
+        """The buffers that the calls of a thread write to, together with the `buffers` of the segmenter."""
         return self._of_thread.writer
 
     @property
@@ -142,11 +142,11 @@ class TextSegmenter:
         """The buffers of this thread."""
         own = self._own
         if not hasattr(own, "call"):
-            own.room = self._segmenter.room
+            own.buffers = self._segmenter.buffers
             # In this order, because another thread may add the rules between them.
             own.is_whole = self._is_whole
-            own.writer = Writer(self._tables, own.room)
-            own.call = text_call(own.writer, own.room)
+            own.writer = Writer(self._tables, own.buffers)
+            own.call = text_call(own.writer, own.buffers)
         return own
 
 

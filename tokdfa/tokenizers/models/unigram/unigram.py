@@ -125,11 +125,11 @@ class Unigram(Model):
             data = (text if normalizer is None else normalizer(text)).encode("utf-8")
             return self.segmenter.encode_on(data, np.array([len(data)], dtype=np.int64), start)
         parts: list[Int32Array] = []
-        for stretch in _sentences(tokenizer, text, begins=begins):
-            if isinstance(stretch, Special):
-                parts.append(np.array([stretch.id], dtype=np.int32))
+        for segment in _sentences(tokenizer, text, begins=begins):
+            if isinstance(segment, Special):
+                parts.append(np.array([segment.id], dtype=np.int32))
                 continue
-            ids, start = self.segmenter.encode_on(*stretch, start)
+            ids, start = self.segmenter.encode_on(*segment, start)
             parts.append(ids)
         if len(parts) == 1:
             return parts[0], start
@@ -154,11 +154,11 @@ class Unigram(Model):
         """
         start = BEGINNING if begins or before is None else before
         recorded = RecordedText(self.segmenter)
-        for stretch in _sentences(tokenizer, text, begins=begins):
-            if isinstance(stretch, Special):
+        for segment in _sentences(tokenizer, text, begins=begins):
+            if isinstance(segment, Special):
                 recorded.skip()
             else:
-                start = recorded.add(*stretch, start)
+                start = recorded.add(*segment, start)
         return recorded
 
     def encode_side_by_side(self, tokenizer: Tokenizer, texts: list[str], n_threads: int) -> EncodedDocuments | None:
@@ -295,26 +295,26 @@ def _sentences(tokenizer: Tokenizer, text: str, *, begins: bool) -> Iterator[Spe
     here, rather than continues after a cut.
     """
     normalizer, first = tokenizer.rewriting.normalizer, _normalizer_at(tokenizer, begins)
-    for stretch, is_first in tokenizer.added_tokens.segments(text, normalizer, first):
-        yield stretch if isinstance(stretch, Special) else _in_bytes(tokenizer, stretch, begins=begins and is_first)
+    for segment, is_first in tokenizer.added_tokens.segments(text, normalizer, first):
+        yield segment if isinstance(segment, Special) else _in_bytes(tokenizer, segment, begins=begins and is_first)
 
 
 def _splits_at_spaces(tokenizer: Tokenizer) -> bool:
     return splits_at_spaces(tokenizer.splitting)
 
 
-def _in_bytes(tokenizer: Tokenizer, stretch: str, *, begins: bool) -> tuple[bytes, Int64Array]:
+def _in_bytes(tokenizer: Tokenizer, segment: str, *, begins: bool) -> tuple[bytes, Int64Array]:
     """Return the text that is segmented of a normalized segment, in UTF-8, and the ends of its sentences."""
     split, spell = tokenizer.pretokenizer, tokenizer.model.spell
     if split is None and spell is None:
-        data = stretch.encode("utf-8")
+        data = segment.encode("utf-8")
         return data, np.array([len(data)], dtype=np.int64)
     if split is not None and tokenizer.derived(_splits_at_spaces):
-        spaced = _spaced(split, stretch, begins)
+        spaced = _spaced(split, segment, begins)
         if spaced is not None:
             data = spaced.encode("utf-8")
             return data, _ends_before_spaces(data)
-    pieces = [stretch] if split is None else split.split(stretch, begins=begins)
+    pieces = [segment] if split is None else split.split(segment, begins=begins)
     parts = [piece.encode("utf-8", "surrogateescape") for piece in pieces]
     if spell is not None:
         parts = [*map(spell, parts)]
@@ -336,15 +336,15 @@ def _check_encodable(text: str) -> None:
         raise AlphabetError("half of a surrogate pair", value=text[error.start], where=where) from None
 
 
-def _spaced(split: PreTokenizer, stretch: str, begins: bool) -> str | None:
+def _spaced(split: PreTokenizer, segment: str, begins: bool) -> str | None:
     """Return a segment with visible spaces, at which it is split; None if that takes the pre-tokenizer."""
     splitting = split.splitting
     if splitting.metaspace_at == 0:
-        return split.spelled(stretch, begins=begins)
+        return split.spelled(segment, begins=begins)
     # White space is dropped, and each word gets a visible space. Four characters are such space only to Python.
-    if splitting.prefix_space is None or splitting.prefix_once or _OF_PYTHON.search(stretch) or SPACE in stretch:
+    if splitting.prefix_space is None or splitting.prefix_once or _OF_PYTHON.search(segment) or SPACE in segment:
         return None
-    words = stretch.split()
+    words = segment.split()
     return SPACE + SPACE.join(words) if words else ""
 
 
@@ -355,8 +355,8 @@ def _ends_before_spaces(data: bytes) -> Int64Array:
     array = np.frombuffer(data, dtype=np.uint8)
     first, second, third = _SPACE_BYTES
     is_space = (array[:-2] == first) & (array[1:-1] == second) & (array[2:] == third)
-    places = np.flatnonzero(is_space[1:]) + 1
-    return np.append(places, len(data))
+    offsets = np.flatnonzero(is_space[1:]) + 1
+    return np.append(offsets, len(data))
 
 
 def _normalizer_at(tokenizer: Tokenizer, begins: bool) -> Normalizer | None:

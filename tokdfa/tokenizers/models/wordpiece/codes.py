@@ -163,9 +163,9 @@ def _forms(normalizer: WordNormalizer) -> _Forms:
     pool, starts = _pool(code_points("".join(several.values())), lengths)
     sources = code_points("".join(several))
     if normalizer.reorders:
-        syllables, places = _syllables()
+        syllables, offsets = _syllables()
         sources = np.append(sources, np.arange(HANGUL_FIRST, HANGUL_LAST + 1, dtype=np.int32))
-        starts = np.append(starts, places + len(pool))
+        starts = np.append(starts, offsets + len(pool))
         pool = np.append(pool, syllables)
     marks, mark_pointer, mark_parts = _marks(normalizer, surviving) if normalizer.reorders else _NO_MARKS
     return _Forms(

@@ -186,7 +186,7 @@ def _encoded_differently(ours: EndToEnd, theirs: EndToEnd, texts: list[str]) -> 
     kept, other = ids[np.repeat(is_same, lengths)], other_ids[np.repeat(is_same, np.diff(other_rows))]
     of_text = np.repeat(np.flatnonzero(is_same), lengths[is_same])
     is_same[of_text[kept != other]] = False
-    yield from (texts[place] for place in np.flatnonzero(~is_same).tolist())
+    yield from (texts[index] for index in np.flatnonzero(~is_same).tolist())
 
 
 def _ends_of_words(left: WordLanguage, right: WordLanguage) -> Iterator[str]:

@@ -20,8 +20,8 @@ from tokdfa.kernels.wordpiece.end_to_end import (
     LONGEST_SHORT,
     SHARED_BITS,
     SPACE,
-    Room,
-    SharedRooms,
+    Buffers,
+    ThreadBuffers,
     encode,
     encode_short,
     encode_text,
@@ -86,7 +86,7 @@ class EndToEnd:
         self._limit = -1 if limit is None else limit
         self._tables = self._build()
         self._pointer = self._tables.pointer
-        self._rooms = SharedRooms(self._tables, self._limit)
+        self._shared = ThreadBuffers(self._tables, self._limit)
 
     def __reduce__(self) -> tuple[type[EndToEnd], tuple[object, ...]]:
         return EndToEnd, (self.vocabulary, self.normalizer, self.added)
@@ -143,9 +143,9 @@ class EndToEnd:
             data = text.encode()  # type: ignore[union-attr]
         except (AttributeError, UnicodeEncodeError):
             data = _as_utf8(text)
-        room = self._rooms.room
-        place = encode_short(room.pointer, data, len(data))
-        ids = room.ids[place >> SHARED_BITS : place & _END] if place >= 0 else self._encode_other(data)
+        buffers = self._shared.buffers
+        span = encode_short(buffers.pointer, data, len(data))
+        ids = buffers.ids[span >> SHARED_BITS : span & _END] if span >= 0 else self._encode_other(data)
         if self._refuses and (ids < 0).any():
             self._refuse(data, np.array([len(data)], np.int64), first)
         return ids
@@ -153,10 +153,10 @@ class EndToEnd:
     def _encode_other(self, data: bytes) -> Int32Array:
         """Return the ids of a text that is not short, or for which the buffer of short texts is too full."""
         if len(data) > LONGEST_SHORT:
-            return encode_text(self._pointer, data, Room(len(data), self._limit)).copy()
-        room = self._rooms.renewed()
-        place = encode_short(room.pointer, data, len(data))
-        return room.ids[place >> SHARED_BITS : place & _END]
+            return encode_text(self._pointer, data, Buffers(len(data), self._limit)).copy()
+        buffers = self._shared.renewed()
+        span = encode_short(buffers.pointer, data, len(data))
+        return buffers.ids[span >> SHARED_BITS : span & _END]
 
     def try_encode(self, text: str) -> tuple[int, ...] | None:
         """Return the ids of `text`; None if a word has no tokenization and the vocabulary no unknown token."""
@@ -203,10 +203,10 @@ class EndToEnd:
         """Run the kernel; the id of unknown words is -1 without an unknown token."""
         if offsets not in (None, "characters", "bytes"):
             raise TokdfaError("offsets must be counted in characters or in bytes", value=offsets)
-        room = Room(len(data), self._limit, offsets=offsets is not None)
-        rows = encode(self._tables, data, stops, offsets == "bytes", room)
+        buffers = Buffers(len(data), self._limit, offsets=offsets is not None)
+        rows = encode(self._tables, data, stops, offsets == "bytes", buffers)
         n = int(rows[-1])
-        return Tokens(room.ids[:n], room.begins[:n], room.ends[:n]), rows
+        return Tokens(buffers.ids[:n], buffers.begins[:n], buffers.ends[:n]), rows
 
     def _refuse(self, data: bytes, stops: Int64Array, first: int = 0) -> NoReturn:
         """Raise the error for the first word that has no tokenization."""
@@ -237,15 +237,15 @@ def with_stripped(
     begins, ends = tokens.begins.copy(), tokens.ends.copy()
     # The offset of a character in bytes; the text is read by characters.
     width = [len(symbol.encode("utf-8")) for symbol in data] if unit == "bytes" else [1] * len(data)
-    at = place = done = 0
+    at = offset = done = 0
     for number, (id, begin, end) in enumerate(zip(tokens.ids.tolist(), begins.tolist(), ends.tolist(), strict=True)):
         special = strips.get(id)
         if special is None or end < done:
             continue
-        while place < begin:
-            place += width[at]
+        while offset < begin:
+            offset += width[at]
             at += 1
-        if not data.startswith(special.content, at) or place != begin:
+        if not data.startswith(special.content, at) or offset != begin:
             continue
         first, last, start, stop = at, at + len(special.content), begin, end
         while special.lstrip and start > done and data[first - 1] in blanks:

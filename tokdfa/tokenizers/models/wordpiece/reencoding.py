@@ -27,7 +27,7 @@ class ReencodedWords(NamedTuple):
 
     Attributes
     ----------
-    places : int64 array, one entry an id
+    indices : int64 array, one entry an id
         The index of each id among those that were given.
     ids, ends : int32 array, int64 array
         The ids of all words, and where each ends.
@@ -40,7 +40,7 @@ class ReencodedWords(NamedTuple):
         canonical ids end before it does.
     """
 
-    places: Int64Array
+    indices: Int64Array
     ids: Int32Array
     ends: Int64Array
     bounds: Int64Array
@@ -89,12 +89,12 @@ class Reencoder(OfTokenizer["WordPieceTokenizer"]):
         word = word[np.diff(word, prepend=-1) > 0]
         starts, stops = first[word], np.append(first, len(ids))[word + 1]
         offsets = running_sum(stops - starts)
-        places = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], stops - starts)
-        numbers = ids[places]
+        indices = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], stops - starts)
+        numbers = ids[indices]
         numbers[offsets[:-1]] += self._n_ids * np.isin(starts, begins)
-        return self._encoded(places, numbers, offsets)
+        return self._encoded(indices, numbers, offsets)
 
-    def _encoded(self, places: Int64Array, numbers: Int32Array, bounds: Int64Array) -> ReencodedWords:
+    def _encoded(self, indices: Int64Array, numbers: Int32Array, bounds: Int64Array) -> ReencodedWords:
         """Return the words of ids, given the number of each in the table of spellings."""
         n_words = len(bounds) - 1
         word = np.repeat(np.arange(n_words), np.diff(bounds))
@@ -117,5 +117,5 @@ class Reencoder(OfTokenizer["WordPieceTokenizer"]):
         is_odd[~is_odd] = tokens.ends[rows[1:][~is_odd] - 1] != (stops - starts)[~is_odd]
         ids = numbers % np.int32(self._n_ids)
         return ReencodedWords(
-            places, ids, ends[at], bounds, starts, tokens.ids, tokens.ends + starts[own], rows, is_odd
+            indices, ids, ends[at], bounds, starts, tokens.ids, tokens.ends + starts[own], rows, is_odd
         )

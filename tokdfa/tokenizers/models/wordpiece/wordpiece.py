@@ -248,11 +248,11 @@ class WordPiece(Model):
         while begin > 0 and (cuts is None or not cuts[ids[begin]]):
             begin -= 1
         state: StreamState | None = language.initial
-        for place in range(begin, stop):
+        for index in range(begin, stop):
             assert state is not None
-            state = language.step(state, int(ids[place]))
+            state = language.step(state, int(ids[index]))
             if state is None:
-                return place
+                return index
         return stop - 1
 
     def boundaries(self, tokenizer: Tokenizer) -> Boundaries:

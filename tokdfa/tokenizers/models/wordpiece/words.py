@@ -39,14 +39,14 @@ class Words(NamedTuple):
         """Return the words that start with a sign and are longer, without the sign."""
         size = len(sign)
         chosen = self.lengths > size
-        for place, code in enumerate(code_points(sign).tolist()):
-            chosen[chosen] &= self.codes[self.offsets[:-1][chosen] + place] == code
+        for index, code in enumerate(code_points(sign).tolist()):
+            chosen[chosen] &= self.codes[self.offsets[:-1][chosen] + index] == code
         if not size:
             return self if chosen.all() else self.where(chosen)
         longer = self.where(chosen)
         stays = np.ones(len(longer.codes), dtype=np.bool_)
-        for place in range(size):
-            stays[longer.offsets[:-1] + place] = False
+        for index in range(size):
+            stays[longer.offsets[:-1] + index] = False
         return Words(longer.codes[stays], running_sum(longer.lengths - size), longer.ids)
 
     def consist_of(self, is_allowed: BoolArray) -> BoolArray:
@@ -81,8 +81,8 @@ class EntryTexts(NamedTuple):
 
     def id(self, entry: str) -> int | None:
         """Return the id of an entry, None if there is none."""
-        place = int(self.table.find([entry.encode("utf-8", "surrogatepass")])[0])
-        return None if place < 0 else int(self.ids[place])
+        index = int(self.table.find([entry.encode("utf-8", "surrogatepass")])[0])
+        return None if index < 0 else int(self.ids[index])
 
     def as_words(self) -> Words:
         """Return the entries as arrays of code points."""

@@ -155,7 +155,7 @@ def test_what_needs_more_room() -> None:
 def owned_bytes(texts: TextSegmenter) -> int:
     """Return the bytes of the arrays that this thread's calls write."""
     own = texts._of_thread
-    structs = (own.room.struct, own.writer._struct)
+    structs = (own.buffers.struct, own.writer._struct)
     return sum(field.nbytes for struct in structs for field in struct.fields.values() if isinstance(field, np.ndarray))
 
 

@@ -26,15 +26,15 @@ def test_words_are_those_of_the_texts(family: str) -> None:
         if not len(ids):
             continue
         words = tokenizer.derived(Reencoder).encode(ids, np.array([0, len(ids)]))
-        n_left_out += len(ids) - len(words.places)
+        n_left_out += len(ids) - len(words.indices)
         n_words += len(words.is_odd)
-        assert np.array_equal(ids[words.places], words.ids)
+        assert np.array_equal(ids[words.indices], words.ids)
         if words.is_odd.any():
             continue
         # The words that are left out stand for themselves between the canonical ids of the others.
         canonical, done = [], 0
         for number, (low, high) in enumerate(zip(words.bounds[:-1], words.bounds[1:], strict=True)):
-            first, last = words.places[low], words.places[high - 1]
+            first, last = words.indices[low], words.indices[high - 1]
             canonical += [ids[done:first], words.canonical[slice(*words.canonical_bounds[number : number + 2])]]
             done = last + 1
         try:
