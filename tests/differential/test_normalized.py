@@ -77,7 +77,7 @@ def check(pair: tuple[Any, Tokenizer], data: Path, seed: int, n_texts: int) -> d
         assert tokenizer.encode(source).tolist() == encoded, source.encode("unicode_escape")
         if number % 10:
             continue
-        given = drawn.choice([encoded, tokenizer.unnormalized.encode(source).tolist()])
+        given = drawn.choice([encoded, tokenizer.read_in_form[0].encode(source).tolist()])
         for _ in range(drawn.randrange(3)):
             place = drawn.randrange(len(given) + 1)
             given = [*given[:place], *drawn.choices(ids_of_tokens, k=drawn.randrange(2)), *given[place + 1 :]]

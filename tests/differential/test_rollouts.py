@@ -217,7 +217,7 @@ def assert_normalized_rollouts(data: Path, n: int, seed: int) -> Counter[str]:
         ids = drawn_rollout(own, drawn.choice(corpora), drawn)
         if drawn.random() < 0.4:
             at = drawn.randrange(len(ids) + 1)
-            ids[at:at] = own.tokenizer.unnormalized.encode(normalized.text(drawn)).tolist()
+            ids[at:at] = own.tokenizer.read_in_form[0].encode(normalized.text(drawn)).tolist()
         check_normalized(own, ids, drawn, counts)
     return counts
 

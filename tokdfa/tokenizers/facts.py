@@ -6,15 +6,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from tokdfa.automata.alphabet import show
-from tokdfa.base.errors import AutomatonError, LimitExceededError
+from tokdfa.base.errors import LimitExceededError
 from tokdfa.base.verdict import Verdict
-from tokdfa.regex.unicode.normalization import tables
 from tokdfa.regex.unicode.versions import library_of, ranges_of
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.tokenizer import Tokenizer, UnigramTokenizer, WordPieceTokenizer
+    from tokdfa.tokenizers.tokenizer import Tokenizer
 
-_EXAMPLES = 5
+EXAMPLES = 5
 
 
 def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
@@ -26,7 +25,7 @@ def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
     automaton, seconds = _automaton(tokenizer)
     dead = _dead_tokens(tokenizer)
     return {
-        **_counts(tokenizer),
+        **counts(tokenizer),
         "rules": len(tokenizer.dictionary),
         "proper": proper.holds and not tied,
         "first_offending_rule": offence
@@ -34,26 +33,28 @@ def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
         "proper_part": _proper_part(tokenizer),
         **automaton,
         "dead_tokens": len(dead),
-        "dead_token_examples": dead[:_EXAMPLES],
+        "dead_token_examples": dead[:EXAMPLES],
         "only_whole_pieces": len(tokenizer.whole_piece_tokens),
         "pretokenizer": "none" if tokenizer.pretokenizer is None else str(tokenizer.pretokenizer),
         "unicode": _unicode(tokenizer),
-        **_library(tokenizer),
+        **library_fact(tokenizer),
         "semantics": tokenizer.semantics,
         "rewriting": _rewriting(tokenizer),
         "left_out": list(tokenizer.ignored),
         "whole_piece": tokenizer.whole_piece,
-        **_specials(tokenizer),
+        **special_counts(tokenizer),
         "fingerprint": tokenizer.fingerprint,
         "seconds": seconds,
     }
 
 
-def _counts(tokenizer: Tokenizer) -> dict[str, Any]:
+def counts(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return the first facts of every tokenizer."""
     return {"format": tokenizer.format, "ids": tokenizer.n_ids, "tokens": tokenizer.n_tokens}
 
 
-def _specials(tokenizer: Tokenizer) -> dict[str, Any]:
+def special_counts(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return the numbers of special tokens, and whether texts have them."""
     specials = tokenizer.specials
     return {
         "specials": len(specials),
@@ -62,7 +63,8 @@ def _specials(tokenizer: Tokenizer) -> dict[str, Any]:
     }
 
 
-def _library(tokenizer: Tokenizer) -> dict[str, Any]:
+def library_fact(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return the library of the object that a tokenizer was read from, if any."""
     return {} if tokenizer.library is None else {"library": tokenizer.library}
 
 
@@ -80,9 +82,9 @@ def _proper_part(tokenizer: Tokenizer) -> dict[str, Any] | None:
         "rules": len(part.dictionary),
         "equivalent": part.is_everything,
         "late_tokens": len(late),
-        "late_token_examples": late[:_EXAMPLES],
+        "late_token_examples": late[:EXAMPLES],
         "pairs": len(pairs),
-        "pair_examples": pairs[:_EXAMPLES],
+        "pair_examples": pairs[:EXAMPLES],
     }
 
 
@@ -148,70 +150,3 @@ def _dead_tokens(tokenizer: Tokenizer) -> list[dict[str, Any]]:
         }
         for number in tokenizer.dead_tokens.tolist()
     ]
-
-
-def facts_of_unigram(tokenizer: UnigramTokenizer) -> dict[str, Any]:
-    """Return the facts that ``tokdfa info`` prints about a Unigram tokenizer; see :meth:`AnyTokenizer.facts`."""
-    model, rewriting = tokenizer.model, tokenizer.rewriting
-    described = {} if rewriting.normalizer is None else {"normalizer": str(rewriting.normalizer)}
-    if tokenizer.boundaries.why_none is not None:
-        described["judged_as_a_whole"] = tokenizer.boundaries.why_none
-    described["decoder"] = " ".join(map(str, rewriting.decoding or ())) or "Fuse"
-    found = model.scores[model.is_found]
-    return {
-        **_counts(tokenizer),
-        "pieces": int(model.is_found.sum()),
-        "semantics": tokenizer.semantics,
-        "least_score": float(found.min()) if len(found) else None,
-        "greatest_score": float(found.max()) if len(found) else None,
-        "unknown": None if model.unknown is None else model.pieces[model.unknown],
-        "byte_fallback": model.byte_ids is not None,
-        "pretokenizer": "none" if tokenizer.pretokenizer is None else str(tokenizer.pretokenizer),
-        "rewriting": described,
-        "left_out": list(tokenizer.ignored),
-        **_specials(tokenizer),
-        **_library(tokenizer),
-        "fingerprint": tokenizer.fingerprint,
-    }
-
-
-def facts_of_wordpiece(tokenizer: WordPieceTokenizer) -> dict[str, Any]:
-    """Return the facts that ``tokdfa info`` prints about a WordPiece tokenizer; see :meth:`AnyTokenizer.facts`."""
-    vocabulary, normalizer, case = tokenizer.vocabulary, tokenizer.model.normalizer, tokenizer.model.case
-    steps = ("clean_text", "chinese", "strip_accents", "lowercase")
-    facts = {
-        **_counts(tokenizer),
-        "semantics": tokenizer.semantics,
-        "pretokenizer": tokenizer.pretokenizer,
-        "normalizer": {name: getattr(normalizer, name) for name in steps},
-        "prefix": vocabulary.prefix,
-        "opening": vocabulary.opening,
-        "unknown": vocabulary.unknown if vocabulary.unknown_id is not None else None,
-        "longest_word": vocabulary.longest_word,
-        "trie_nodes": len(tokenizer.trie),
-        "lost_ids": len(vocabulary.duplicates),
-        "specials": len(tokenizer.specials),
-        "text_specials": sum(special.is_text for special in tokenizer.specials),
-        "ignored": tokenizer.ignored,
-        **_library(tokenizer),
-        "case": None if case is None else {"source": case.source, "capitals": _n_capitals(tokenizer)},
-        "fingerprint": tokenizer.fingerprint,
-    }
-    try:
-        language = tokenizer.language
-    except AutomatonError as error:
-        return {**facts, "no_automaton": str(error)}
-    dead = sorted(language.dead)
-    return {
-        **facts,
-        "dead_tokens": len(dead),
-        "dead_token_examples": [{"id": id, "token": tokenizer.spelling(id)} for id in dead[:_EXAMPLES]],
-        "states": len(language.words.states),
-        "local_from": language.words.local_from,
-    }
-
-
-def _n_capitals(tokenizer: WordPieceTokenizer) -> int:
-    """Return the number of entries with capitals that are not special tokens."""
-    upper, specials = tables().lowercase.keys(), {*tokenizer.special_ids.tolist()}
-    return sum(id not in specials and not upper.isdisjoint(entry) for entry, id in tokenizer.vocabulary.items())

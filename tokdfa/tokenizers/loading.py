@@ -17,20 +17,12 @@ from tokdfa.tokenizers.formats.contents import AnyContents
 from tokdfa.tokenizers.formats.files import named
 from tokdfa.tokenizers.pretokenizers.steps import NAMED, Splitting
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import Tokenizer, UnigramTokenizer, WordPieceTokenizer, has_rules
+from tokdfa.tokenizers.tokenizer import TOKENIZERS, Tokenizer, has_rules
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 
-__all__ = [
-    "default_dictionary",
-    "default_tokenizer",
-    "load",
-    "load_byte_pairs",
-    "load_each",
-    "load_unsplit",
-    "tokenizer_of",
-]
+__all__ = ["default_dictionary", "default_tokenizer", "load"]
 
 Specials: TypeAlias = Mapping[str, int] | str | Path
 # The library that a format is the one of, where it is not tokenizers.
@@ -172,7 +164,7 @@ def load_unsplit(path: str | Path, *, specials: Specials | None = None, format: 
     spelled.
     """
     contents = read(path, format, specials=specials)
-    return tokenizer_of(contents, None if contents.algorithm == "WordPiece" else "none", None, named(path))
+    return tokenizer_of(contents, "none" if contents.own_splitting is None else None, None, named(path))
 
 
 def load_each(path: str | Path, pretokenizer: str | None = None) -> tuple[tuple[str | None, AnyTokenizer], ...]:
@@ -189,20 +181,19 @@ def tokenizer_of(
 ) -> AnyTokenizer:
     """Return the tokenizer that a file describes; see :func:`load`. `where` is for messages."""
     found: Any = contents
-    if contents.algorithm == "WordPiece":
+    kind = TOKENIZERS.get(contents.algorithm, Tokenizer)
+    if contents.own_splitting is not None:
         if pretokenizer is not None:
-            what = "WordPiece is modelled only with BERT's pre-tokenizer"
+            what = f"{contents.algorithm} is modelled only with {contents.own_splitting}"
             raise UnsupportedFeatureError(what, value=pretokenizer, where=where)
         if unicode is not None:
             _check_version(found, found.normalizer, unicode, found.normalizer.library)
-        return WordPieceTokenizer(found)
-    if contents.algorithm == "byte pair":
-        if contents.format == pretokenizer == "clip":
-            from tokdfa.tokenizers.formats.merges import clip_as_transformers_has_it
+        return kind(found)
+    if contents.format == pretokenizer == "clip":
+        from tokdfa.tokenizers.formats.merges import clip_as_transformers_has_it
 
-            found, pretokenizer = clip_as_transformers_has_it(found), None
-        return Tokenizer(found, _pretokenizer(found, pretokenizer, unicode, where))
-    if contents.format == "sentencepiece":
+        found, pretokenizer = clip_as_transformers_has_it(found), None
+    elif contents.format == "sentencepiece" and contents.algorithm == "Unigram":
         name, _, number = (unicode or contents.library or "").partition("==")
         if name == "sentencepiece" and all(map(str.isdecimal, number.split("."))):
             unicode = None
@@ -210,7 +201,7 @@ def tokenizer_of(
                 from tokdfa.tokenizers.formats.unigram import as_before_0_2_2
 
                 found = as_before_0_2_2(found)
-    return UnigramTokenizer(found, _pretokenizer(found, pretokenizer, unicode, where))
+    return kind(found, _pretokenizer(found, pretokenizer, unicode, where))
 
 
 def _pretokenizer(contents: Any, name: str | None, unicode: str | None, where: str | None) -> PreTokenizer | None:

@@ -19,7 +19,7 @@ from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoder import Decoder, Spellings
 from tokdfa.tokenizers.encoding.encoded import Encoded
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
-from tokdfa.tokenizers.encoding.symbols import Fallback
+from tokdfa.tokenizers.encoding.symbols import Fallback, Merges
 from tokdfa.tokenizers.encoding.texts import check_bytes_or_text, check_text
 from tokdfa.tokenizers.formats.contents import Rewriting
 from tokdfa.tokenizers.models.model import Model
@@ -35,10 +35,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.encoding.batches import EncodedDocuments
     from tokdfa.tokenizers.encoding.piece_ids import PieceIds
     from tokdfa.tokenizers.encoding.stream import EncodingStream
-    from tokdfa.tokenizers.encoding.symbols import Merges
-    from tokdfa.tokenizers.formats.contents import Contents
-    from tokdfa.tokenizers.formats.unigram import UnigramContents
-    from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
+    from tokdfa.tokenizers.formats.contents import AnyContents, Contents
     from tokdfa.tokenizers.models.byte_pairs import BytePairs
     from tokdfa.tokenizers.models.unigram.segmenter import Acceptor, Segmenter
     from tokdfa.tokenizers.models.unigram.unigram import Unigram
@@ -80,12 +77,8 @@ class Tokenizer(AnyTokenizer):
         The normalizer, and the steps of the decoder.
     model : Model
         :class:`BytePairs`, :class:`Unigram` or :class:`WordPiece`; it decides about symbols outside its alphabet.
-    dictionary, merges, extra_tokens, token_to_id, id_to_token, suffix, whole_piece, piece_ids, spellings
-        Of byte pairs: the attributes of :class:`BytePairs`.
-    dfa, transducer, proper_part, whole_piece_tokens, is_live, dead_tokens, token, id_mask
-        Of byte pairs as well: derived from the rules.
 
-    All others are described in :class:`AnyTokenizer`.
+    Byte pairs have the attributes of :class:`BytePairs` as well. All others are described in :class:`AnyTokenizer`.
 
     Examples
     --------
@@ -103,7 +96,7 @@ class Tokenizer(AnyTokenizer):
 
     def __init__(
         self,
-        contents: Contents | UnigramContents | WordPieceContents,
+        contents: AnyContents,
         pretokenizer: PreTokenizer | None = None,
         *,
         twin: Tokenizer | None = None,
@@ -152,8 +145,6 @@ class Tokenizer(AnyTokenizer):
         # The form is only found if it is asked for, since each text with added tokens asks for something.
         if capability in self.model.capabilities or (capability == "form" and self.form is not None):
             return None
-        if capability == "letters" and self.spells_bytes:
-            return None
         return super().why_not(capability)
 
     @cached_property
@@ -164,9 +155,8 @@ class Tokenizer(AnyTokenizer):
     @cached_property
     def means_something(self) -> BoolArray:
         """For each id, whether it belongs to a token or a special token."""
-        meaning = np.zeros(self.n_ids, dtype=np.bool_)
         is_token = self.model.is_token
-        meaning[: len(is_token)] = is_token
+        meaning: BoolArray = np.pad(is_token, (0, self.n_ids - len(is_token)))
         meaning[self.special_ids] = True
         return meaning
 
@@ -193,14 +183,14 @@ class Tokenizer(AnyTokenizer):
     def form(self) -> Form | None:
         """The normalization form that texts are brought into, if nothing else is done to them; None otherwise.
 
-        A text in that form has the ids that `unnormalized` gives. No canonical ids decode to other texts.
+        A text in that form has the ids of the tokenizer in `read_in_form`. No canonical ids decode to other texts.
         """
         found = self.read_in_form
         return None if found is None or odd_ones(self.specials) else found[1]
 
     @property
     def read_in_form(self) -> tuple[Tokenizer, Form | None] | None:
-        """A tokenizer of bytes for texts that are in a form, and that form; None if more than that is done to texts.
+        """A tokenizer of bytes for texts in a form, and that form; None if more is done to texts.
 
         The form is None if texts stay unchanged. Special tokens may strip or be single words.
         """
@@ -217,14 +207,6 @@ class Tokenizer(AnyTokenizer):
         if normalizer is not None and form is None:
             return None
         return self.with_contents(replace(self.contents, rewriting=None)), form
-
-    @property
-    def unnormalized(self) -> Tokenizer:
-        """The tokenizer without the normalizer, if there is a `form`."""
-        found = self.read_in_form
-        return self if found is None else found[0]
-
-    # Where texts are cut
 
     @cached_property
     def boundaries(self) -> Boundaries:
@@ -247,8 +229,7 @@ class Tokenizer(AnyTokenizer):
     def continued(self) -> Self:
         """The tokenizer for a text that continues another one: it does nothing to the beginning of a text.
 
-        UnsupportedFeatureError is raised if it is not a byte pair tokenizer: then more than the beginning of a text
-        depends on the text before it.
+        UnsupportedFeatureError is raised for other models than byte pairs, where more depends on the text before.
         """
         if self.why_not("rules") is not None:
             raise UnsupportedFeatureError("what continues a text is not encoded alone", value=self.algorithm)
@@ -285,11 +266,7 @@ class Tokenizer(AnyTokenizer):
         return self.model.encode_side_by_side(self, texts, n_threads)
 
     def stream(self) -> EncodingStream:
-        """Return a stream that takes a text part by part; it returns ids as soon as they are settled.
-
-        Where texts are rewritten, these are the ids up to the last position where the text is known to be cut; if no
-        such positions are known, all ids come at the end.
-        """
+        """See :meth:`AnyTokenizer.stream`; where texts are rewritten, ids are settled only where texts are cut."""
         return self.model.stream(self)
 
     def segments(self, text: str) -> Iterator[tuple[str | Special, bool]]:
@@ -306,16 +283,11 @@ class Tokenizer(AnyTokenizer):
     id_spellings: Spellings = _made("id_spellings")
     spelled: Spelled = _made("spelled")
     decoder: Decoder = _made("decoder")
-    spells_bytes: bool = _own("spells_bytes")
 
     @property
     def token_strings(self) -> list[str]:
         """The spelling of each id in its file."""
         return self.strings.of_ids
-
-    def token_string(self, id: int) -> str | bytes:
-        """Return the spelling of an id: in the file, or its bytes."""
-        return self.name_of(id) if self.why_not("bytes") is None else self.token_strings[id]
 
     def name_of(self, id: int) -> bytes:
         """Return the bytes by which readers know an id: those that it spells, or its entry in the vocabulary."""
@@ -332,10 +304,7 @@ class Tokenizer(AnyTokenizer):
 
     @cached_property
     def leaving_out(self) -> Self | None:
-        """A tokenizer that drops symbols without a token, if the library does so; otherwise None.
-
-        `encode` refuses a text that would lose them. The text that ids decode to is judged as the library encodes it.
-        """
+        """A tokenizer that drops symbols without a token, which `encode` refuses, if the library does so; or None."""
         contents = self.contents
         if not contents.drops_unknown:
             return None
@@ -387,10 +356,7 @@ class Tokenizer(AnyTokenizer):
         return self.encode_pieces([piece]).ids
 
     def encode_pieces(self, pieces: Sequence[str | bytes]) -> Encoded:
-        """Return the ids of pieces, which are not split further, and the offset of the first id of each.
-
-        AlphabetError is raised if a piece has a symbol without a token, or a lone surrogate, saying where.
-        """
+        """Return the ids of pieces, which are not split further, and the offset of the first id of each."""
         if not _PIECES.issuperset(map(type, pieces)):
             for piece in pieces:
                 check_bytes_or_text(piece)
@@ -420,10 +386,7 @@ class UnigramTokenizer(Tokenizer):
 class WordPieceTokenizer(Tokenizer):
     r"""A tokenizer with a WordPiece model: the longest entry first, from left to right.
 
-    Attributes
-    ----------
-    vocabulary, end_to_end, trie, language, spelling
-        Those of :class:`WordPiece`.
+    Its `vocabulary`, `end_to_end`, `trie`, `language` and `spelling` are those of its model.
 
     Examples
     --------
@@ -447,22 +410,19 @@ class WordPieceTokenizer(Tokenizer):
 
     def encode_with_offsets(self, text: str | bytes, unit: Literal["characters", "bytes"] = "characters") -> Tokens:
         """Return the ids of `text`, and the part of the text that each comes from; see :meth:`EndToEnd.encode`."""
-        check_bytes_or_text(text)
-        tokens = self.end_to_end.encode(text, unit)
-        if not any(special.lstrip or special.rstrip for special in self.specials):
-            return tokens
         from tokdfa.tokenizers.models.wordpiece.end_to_end import with_stripped
 
-        return with_stripped(tokens, text, unit, self.specials)
+        check_bytes_or_text(text)
+        return with_stripped(self.end_to_end.encode(text, unit), text, unit, self.specials)
+
+
+TOKENIZERS: dict[str, type[Tokenizer]] = {"Unigram": UnigramTokenizer, "WordPiece": WordPieceTokenizer}
+"""The class of the tokenizers of an algorithm, where it is not :class:`Tokenizer` itself."""
 
 
 def has_rules(tokenizer: AnyTokenizer) -> TypeGuard[Tokenizer]:
     """Return whether the tokens are made by rules, so that the model is :class:`BytePairs`."""
     return tokenizer.why_not("rules") is None
-
-
-def _boundaries(tokenizer: Tokenizer) -> Boundaries:
-    return tokenizer.model.boundaries(tokenizer)
 
 
 def _model_of(contents: Any) -> Model:
@@ -478,6 +438,10 @@ def _model_of(contents: Any) -> Model:
     from tokdfa.tokenizers.models.wordpiece.wordpiece import WordPiece
 
     return WordPiece(contents)
+
+
+def _boundaries(tokenizer: Tokenizer) -> Boundaries:
+    return tokenizer.model.boundaries(tokenizer)
 
 
 _PIECES = frozenset({str, bytes})

@@ -14,11 +14,11 @@ from tokdfa.jobs.comparison.dictionaries import compare_dictionaries
 from tokdfa.jobs.comparison.result import Comparison, Obstacle, Outcome, Part
 from tokdfa.kernels.encode.events import DROPPED
 from tokdfa.kernels.fold.folding import compare_rows, ranked_rows
+from tokdfa.regex.unicode.normalization import Normalizer
 from tokdfa.regex.unicode.utf8 import BYTE_OF, BYTES_OF_UTF8
 from tokdfa.tokenizers.boundaries.added import break_each_other
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.neighbours import Neighbours, neighbours
-from tokdfa.tokenizers.normalizers.steps import Normalizer
 from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
 from tokdfa.tokenizers.pretokenizers.normal_form import automaton_form, splitting_form
 from tokdfa.tokenizers.pretokenizers.steps import Splitting

@@ -18,7 +18,7 @@ from tokdfa.jobs.splices.found import PLAIN, Found, Scan
 from tokdfa.jobs.splices.languages import Language, classes_together, least_of_classes
 from tokdfa.jobs.splices.parts import Part, Slot
 from tokdfa.regex.budget import Budget
-from tokdfa.tokenizers.normalizers.steps import Normalizer
+from tokdfa.regex.unicode.normalization import Normalizer
 
 FILLER = "\0"
 """The least text of one byte; it is no part of a word, and separates what must not touch."""

@@ -15,10 +15,11 @@ import numpy as np
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.arrays import BoolArray, Int32Array, IntegerArray, Uint8Array, running_sum
 from tokdfa.base.errors import UnsupportedFeatureError
+from tokdfa.regex.unicode.normalization import Normalizer
 from tokdfa.regex.unicode.utf8 import BYTE_OF, BYTES_OF_UTF8, CHARACTER_OF
 from tokdfa.tokenizers.neighbours import Neighbours
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer
-from tokdfa.tokenizers.normalizers.steps import Chain, Normalizer, Prepend, Replace
+from tokdfa.tokenizers.normalizers.steps import Chain, Prepend, Replace
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 

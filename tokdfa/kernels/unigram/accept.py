@@ -129,22 +129,10 @@ class Reader:
 class WrongWords(NamedTuple):
     """Words that are not the best segmentation of their text.
 
-    Attributes
-    ----------
-    bounds : int64 array of shape (words, 2)
-        The first id of each and the one after its last.
-    right : int32 array
-        The best segmentations of all.
-    right_bounds : int64 array
-        Word k has ``right[right_bounds[k]:right_bounds[k + 1]]``.
-    byte : int64 array
-        The number of bytes of the text before each.
-    sums : float64 array
-        The sum of scores before each.
-    is_unknown : bool array
-        Whether an unknown character is before it.
-    text : int64 array
-        `SAME` if its best segmentation has the same text, `OTHER` if not, `ASKED` if the decoder tells.
+    Word k has the ids from ``bounds[k, 0]`` to ``bounds[k, 1]``, and its best segmentation is ``right[right_bounds[k] :
+    right_bounds[k + 1]]``. `byte` and `sums` have the number of bytes and the sum of scores before it, and `is_unknown`
+    whether an unknown character is. `text` is `SAME` if both have the same text, `OTHER` if not, `ASKED` if the decoder
+    tells.
     """
 
     bounds: Int64Array

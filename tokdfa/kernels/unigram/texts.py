@@ -137,12 +137,8 @@ class Writer:
 def text_call(writer: Writer, buffers: Buffers) -> Callable[[str], Int32Array | None]:
     """Return a function from a whole text to its ids, or None if it must be normalized first.
 
-    It adds as little time as possible to the kernel, which takes a microsecond or less for a line.
-
-    Raises
-    ------
-    UnicodeEncodeError
-        By the function, if the text has half of a surrogate pair.
+    It adds as little time as possible to the kernel, which takes a microsecond or less for a line. UnicodeEncodeError
+    is raised if the text has half of a surrogate pair.
     """
     run, here, take = lib.tokdfa_segment_text, writer.pointer, buffers.take
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array
-from tokdfa.regex.unicode.normalization import spaces
+from tokdfa.regex.unicode.normalization import Normalizer, spaces
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoding import DecodeMetaspace, byte_of
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer, SpaceAfter
-from tokdfa.tokenizers.normalizers.steps import Normalizer
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.contents import Rewriting

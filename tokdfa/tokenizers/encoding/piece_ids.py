@@ -61,10 +61,7 @@ class PieceIds:
     def encode(self, pieces: Sequence[str | bytes]) -> Encoded:
         """Return the ids of all pieces.
 
-        Raises
-        ------
-        AlphabetError
-            If a piece has a symbol without a token or an id, or a lone surrogate; the error says where.
+        AlphabetError is raised if a piece has a symbol without a token or an id, or a lone surrogate, saying where.
         """
         if self._characters is not None:
             try:

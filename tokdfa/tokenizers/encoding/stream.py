@@ -358,12 +358,8 @@ class LongPiece:
 class HeldStream(EncodingStream):
     """A text that is held back, and encoded up to each boundary where it is always cut, or when it ends.
 
-    Parameters
-    ----------
-    encode : callable
-        Returns the ids of a text, given the byte of the whole text at which it begins.
-    last_cut : callable, optional
-        Returns the last index where a text is always cut, or -1, given the character before it and the text.
+    `encode` returns the ids of a text, given the byte of the whole text at which it begins. `last_cut` returns the last
+    index where a text is always cut, or -1, given the character before it and the text.
     """
 
     def __init__(

@@ -27,17 +27,9 @@ class Merges(NamedTuple):
 class Fallback:
     """The replacement of a symbol outside the alphabet.
 
-    Attributes
-    ----------
-    bytes : tuple of str or None, optional
-        A symbol for each byte, None for a byte without one. The symbol becomes the symbols of its bytes if all have
-        one.
-    unknown : str, optional
-        Otherwise the symbol becomes this one.
-    fuses : bool
-        Whether several such symbols side by side become one.
-    drops : bool
-        Whether a symbol with neither is left out, so that its neighbours may merge; otherwise it is refused.
+    It becomes the symbols of its bytes if all of them have one in `bytes`; otherwise the symbol `unknown`, and several
+    such symbols side by side become one if it `fuses`. A symbol with neither is left out if it `drops`, so that its
+    neighbours may merge; otherwise it is refused.
     """
 
     bytes: tuple[str | None, ...] | None = None

@@ -53,12 +53,8 @@ class TextEncoder:
     def encode(self, data: bytes) -> Int32Array | None:
         """Return the ids of a text without looking for added tokens; None if there is a token without an id.
 
-        Raises
-        ------
-        PatternError
-            If the text is not UTF-8; the error says where.
-        AlphabetError
-            If a piece has a symbol that is not in the alphabet; the error says where the piece begins.
+        PatternError is raised if the text is not UTF-8, and AlphabetError if a piece has a symbol that is not in the
+        alphabet, saying where.
         """
         self.run.look_for(None)
         ids = self.run.encode(data)

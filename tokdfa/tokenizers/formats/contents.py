@@ -20,10 +20,11 @@ from tokdfa.tokenizers.encoding.symbols import Fallback, Merges
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 if TYPE_CHECKING:
+    from tokdfa.regex.unicode.normalization import Normalizer
     from tokdfa.tokenizers.decoding import DecodeStep
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
-    from tokdfa.tokenizers.normalizers.steps import Normalizer
+
 
 AnyContents: TypeAlias = "Contents | UnigramContents | WordPieceContents"
 """The contents of the file of a tokenizer of any algorithm."""
@@ -53,22 +54,14 @@ class Rewriting:
 class SplitContents:
     """The common part of the contents of tokenizers that segment each pre-token by a model.
 
-    Attributes
-    ----------
-    format : str
-        The format's name, as ``--format`` takes it.
-    splitting : Splitting, optional
-        The pre-tokenizer, if the file names one.
-    spelled_bytes : bool
-        Whether pre-tokens become letters of GPT-2's byte alphabet, and the model's symbols represent bytes.
-    specials : tuple of Special
-    finds_specials : bool
-        Whether specials are found in the text to encode, as by `tokenizers` and unlike tiktoken's encode_ordinary.
-    ignored : tuple of str
-        The other steps that the file asks for and `encode` leaves out.
-    library : str, optional
-        The library and version of the object that was read, such as ``tokenizers==0.23.3``.
+    `format` is its name, as ``--format`` takes it. `splitting` is the pre-tokenizer, if the file names one, and
+    `own_splitting` the name of the model's own, which no other can replace. With `spelled_bytes`, pre-tokens become
+    letters of GPT-2's byte alphabet, and the model's symbols represent bytes. `finds_specials` is whether `specials`
+    are found in texts, as by `tokenizers` and unlike tiktoken's encode_ordinary. `ignored` names the other steps of the
+    file that `encode` leaves out. `library` is the version of the object that was read, such as ``tokenizers==0.23.3``.
     """
+
+    own_splitting: ClassVar[str | None] = None
 
     format: str
     splitting: Splitting | None = None
@@ -83,33 +76,14 @@ class SplitContents:
 class Contents(SplitContents):
     """The contents of the file of a tokenizer that merges pairs.
 
-    Attributes
-    ----------
-    dictionary : Dictionary
-    extra : tuple of words
-        Tokens that no rule mentions; they are numbered after the tokens of the dictionary.
-    foreign : tuple of bytes
-        Tokens of a byte-level vocabulary that are not written in the byte alphabet and so occur in no tokenization, as
-        decoding spells them; they are numbered after `extra`.
-    ids : int32 array, one entry a token
-        The id of a token, -1 for tokens without one.
-    whole_piece : bool
-        Whether a piece that is itself a token is emitted without merging.
-    merges : Merges, optional
-        All merging pairs, if the rules of an improper dictionary do not determine them.
-    suffix : str, optional
-        The string appended to the last symbol of a piece, such as ``</w>``.
-    prefix : str, optional
-        The string put before every symbol of a piece except the first, such as ``##``.
-    atoms : tuple of str
-        Symbols of several characters that are found in every piece, the longest at each offset, and never merge.
-    fallback : Fallback, optional
-        The replacement of symbols outside the alphabet; by default a text with such symbols is refused.
-    drops_unknown : bool
-        Whether the library, without a `fallback`, drops such symbols. Texts with them are refused all the same, except
-        texts that are decoded only to be encoded again.
-    rewriting : Rewriting, optional
-        The normalizer, and the steps of the decoder.
+    Tokens are numbered: those of `dictionary`; `extra` tokens, which no rule mentions; and `foreign` ones, as decoding
+    spells them, which a byte-level vocabulary does not write in the byte alphabet, so that they occur in no
+    tokenization. `ids` (int32) has the id of each, -1 for none. If `whole_piece`, a piece that is itself a token is
+    emitted without merging. `merges` are all merging pairs, if improper rules do not determine them. `suffix` is
+    appended to the last symbol of a piece, such as ``</w>``, and `prefix` put before every other but the first, such as
+    ``##``. The `atoms`, symbols of several characters, are found in every piece, the longest at each offset, and never
+    merge. `fallback` replaces symbols outside the alphabet; without it, a text with such symbols is refused, also if
+    the library drops them (`drops_unknown`), unless the text was decoded only to be encoded again.
     """
 
     algorithm: ClassVar[str] = "byte pair"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar, get_args
 
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
-from tokdfa.regex.unicode.normalization import Form
+from tokdfa.regex.unicode.normalization import Form, Normalizer
 from tokdfa.tokenizers import decoding
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.formats.json_text import JsonObject
@@ -156,14 +156,14 @@ def _read_behavior(step: JsonObject, *default: str) -> Behavior:
     return _BEHAVIORS[behavior]
 
 
-def read_normalizer(top: JsonObject) -> normalizers.Normalizer | None:
+def read_normalizer(top: JsonObject) -> Normalizer | None:
     """Return the normalizer of a tokenizer.json; None if it has none or one without steps."""
     root, what = top.object("normalizer"), "a normalizer that tokenizers does not have"
     steps = tuple(_read_as(step, _NORMALIZERS, what) for step in flatten(root, "normalizers")) if root else ()
     return normalizers.Chain(steps) if steps else None
 
 
-def _read_prepend(step: JsonObject) -> normalizers.Normalizer:
+def _read_prepend(step: JsonObject) -> Normalizer:
     prefix = step.get("prepend", str)
     if not prefix:
         # The library then loses track of the origin of characters, and drops some.
@@ -204,7 +204,7 @@ def _read_replace(step: JsonObject) -> normalizers.Replace:
     return replace
 
 
-_NORMALIZERS: dict[str, Callable[[JsonObject], normalizers.Normalizer]] = {
+_NORMALIZERS: dict[str, Callable[[JsonObject], Normalizer]] = {
     **{form: lambda step: normalizers.UnicodeForm(step.fields["type"]) for form in get_args(Form)},
     "Strip": lambda step: normalizers.Strip(step.get("strip_left", bool), step.get("strip_right", bool)),
     "Prepend": _read_prepend,
@@ -219,7 +219,7 @@ _NORMALIZERS: dict[str, Callable[[JsonObject], normalizers.Normalizer]] = {
 
 
 def read_decoder(
-    top: JsonObject, *, is_bytewise: bool, suffix: str | None, normalizer: normalizers.Normalizer | None = None
+    top: JsonObject, *, is_bytewise: bool, suffix: str | None, normalizer: Normalizer | None = None
 ) -> tuple[decoding.DecodeStep, ...] | None:
     """Return the steps of the decoder of a tokenizer.json.
 

@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
-from tokdfa.regex.unicode.normalization import spaces
+from tokdfa.regex.unicode.normalization import Normalizer, spaces
 from tokdfa.regex.unicode.utf8 import is_spelled
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.json_text import JsonObject
 from tokdfa.tokenizers.formats.text_steps import flatten, read_byte_level, read_normalizer, read_pre_tokenizer
 from tokdfa.tokenizers.formats.written import Vocabulary
-from tokdfa.tokenizers.normalizers.steps import Normalizer
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 _FIELDS = (

@@ -49,6 +49,7 @@ class WordPieceContents:
 
     algorithm: ClassVar[str] = "WordPiece"
     is_plain: ClassVar[bool] = False
+    own_splitting: ClassVar[str] = "BERT's pre-tokenizer"
     says_splitting: ClassVar[bool] = True
     drops_unknown: ClassVar[bool] = False
     finds_specials: ClassVar[bool] = True

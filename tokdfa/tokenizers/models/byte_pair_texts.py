@@ -323,7 +323,7 @@ def is_closed(tokenizer: Tokenizer) -> bool:
     if tokenizer.why_not("bytes") is None:
         return True
     known = {*tokenizer.dictionary.alphabet.letters}
-    if tokenizer.spells_bytes:
+    if tokenizer.model.spells_bytes:
         # Ids that are not UTF-8 decode to U+FFFD; some of its letters may be dropped.
         letters = {CHARACTER_OF[byte] for byte in "\ufffd".encode()}
         if not letters <= known and not letters.isdisjoint(known):

@@ -15,19 +15,18 @@ from tokdfa.base.errors import AlphabetError
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.regex.unicode.utf8 import BYTE_OF
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
-from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
+from tokdfa.tokenizers.decoder import Decoder, Spellings, is_utf8, spellings
 from tokdfa.tokenizers.encoding.piece_ids import PieceIds
 from tokdfa.tokenizers.formats.checked_dictionary import ByteTokens
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS, Contents
 from tokdfa.tokenizers.models import byte_pair_texts
-from tokdfa.tokenizers.models.model import Direct, Model
+from tokdfa.tokenizers.models.model import Model
 from tokdfa.tokenizers.round_trip import Ends, ends_before_normalizing
 from tokdfa.tokenizers.whole_decoder import WholeDecoder
 
 if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.automata.transducers.one_pass import OnePass
-    from tokdfa.tokenizers.encoding.batches import EncodedDocuments
     from tokdfa.tokenizers.encoding.stream import EncodingStream
     from tokdfa.tokenizers.encoding.symbols import Merges
     from tokdfa.tokenizers.neighbours import PairAutomaton, ProperPart
@@ -36,29 +35,11 @@ if TYPE_CHECKING:
 
 
 class BytePairs(Model):
-    """A model that merges pairs of symbols by the rules of a dictionary.
+    """A model that merges pairs of symbols by the rules of a dictionary, which may be improper.
 
-    Attributes
-    ----------
-    dictionary : Dictionary
-        The rules; their alphabet numbers the tokens. Improper rules may not determine all merges.
-    merges : Merges or None
-        All merging pairs with their priorities, if the rules do not determine them.
-    extra_tokens : tuple of words
-        Tokens that no rule mentions, numbered after the tokens of the dictionary.
-    token_to_id : int32 array, one entry a token
-        The id of each token: the dictionary's alphabet, then `extra_tokens`, then tokens that nothing can spell. -1 for
-        a token without an id.
-    id_to_token : int32 array, one entry an id
-        The number of a token; -1 for special tokens and unused ids.
-    suffix, prefix : str or None
-        The string appended to the last symbol of a piece, such as ``</w>``, and the one put before all but the first.
-    spells_bytes : bool
-        Whether the characters of the symbols represent bytes, in GPT-2's alphabet.
-    whole_piece : bool
-        Whether a piece that is itself a token is emitted without merging.
-    piece_ids : PieceIds
-        The function from pieces to ids.
+    A token has the number that the alphabet of the rules gives it; then come `extra_tokens`, which no rule mentions,
+    and tokens that nothing can spell. `suffix` is appended to the last symbol of a piece, such as ``</w>``, and
+    `prefix` put before all but the first. If `whole_piece`, a piece that is itself a token is emitted without merging.
     """
 
     algorithm = "byte pair"
@@ -90,21 +71,21 @@ class BytePairs(Model):
 
     @cached_property
     def capabilities(self) -> frozenset[str]:  # type: ignore[override]
-        """The members of "rules", "leftmost" and "bytes" that it has."""
-        contents = self._contents
-        has = {"bytes": contents.dictionary.alphabet.kind == "bytes", "leftmost": contents.format in LEFTMOST_FORMATS}
-        return frozenset(("rules", *(name for name, is_there in has.items() if is_there)))
+        """The members of "rules", "leftmost", "bytes" and "letters" that it has."""
+        is_bytewise, is_leftmost = self.dictionary.alphabet.kind == "bytes", self._contents.format in LEFTMOST_FORMATS
+        has = {"rules": True, "bytes": is_bytewise, "leftmost": is_leftmost, "letters": self.spells_bytes}
+        return frozenset(name for name, is_there in has.items() if is_there)
 
     @cached_property
     def token_to_id(self) -> Int32Array:
-        """The id of each token."""
+        """The id of each token, -1 for a token without one."""
         ids = self._contents.ids
         ids.setflags(write=False)
         return ids
 
     @cached_property
     def id_to_token(self) -> Int32Array:
-        """The number of the token of each id."""
+        """The number of the token of each id, -1 for special tokens and unused ids."""
         special_ids = [special.id for special in self._contents.specials]
         largest = max([int(self.token_to_id.max(initial=-1)), *special_ids])
         numbers: Int32Array = np.full(largest + 1, -1, dtype=np.int32)
@@ -128,26 +109,14 @@ class BytePairs(Model):
 
     @cached_property
     def dfa(self) -> CompactTokenDFA:
-        """The token DFA of the dictionary, over its token numbers.
-
-        Raises
-        ------
-        ImproperDictionaryError
-            If the dictionary is not proper.
-        """
+        """The token DFA of the dictionary, over its token numbers; ImproperDictionaryError if that is not proper."""
         from tokdfa.automata.compact import CompactTokenDFA
 
         return CompactTokenDFA(self.dictionary)
 
     @property
     def transducer(self) -> OnePass:
-        """The function T^D of the dictionary, from words to token numbers, in one pass over the word.
-
-        Raises
-        ------
-        ImproperDictionaryError
-            If the dictionary is not proper.
-        """
+        """The function T^D of the dictionary, from words to token numbers; ImproperDictionaryError as for `dfa`."""
         return self.piece_ids.one_pass
 
     @property
@@ -159,26 +128,14 @@ class BytePairs(Model):
 
     @cached_property
     def proper_part(self) -> ProperPart:
-        """The proper part of the dictionary, and where merging differs from it; see :func:`proper_part`.
-
-        Raises
-        ------
-        LimitExceededError
-            If there are too many pairs to look at.
-        """
+        """The proper part of the dictionary, and where merging differs from it; see :func:`proper_part`."""
         from tokdfa.tokenizers.neighbours import proper_part
 
         return proper_part(self)
 
     @property
     def proper_dictionary(self) -> Dictionary | None:
-        """The proper dictionary, its rules in the order of the file, that merges as the model does; None without.
-
-        Raises
-        ------
-        LimitExceededError
-            See `proper_part`.
-        """
+        """The proper dictionary, its rules in the order of the file, that merges as the model does; None without."""
         if self.dictionary.properness():
             return self.dictionary
         return self.proper_part.dictionary if self.proper_part.is_everything else None
@@ -189,7 +146,7 @@ class BytePairs(Model):
     def whole_piece_tokens(self) -> Int32Array:
         """The tokens that are given only for whole pieces, because merging does not make them; ascending."""
         whole = self.piece_ids.whole_words.items()
-        numbers = [number for word, number in whole if not isinstance(word, bytes) or _is_utf8(word)]
+        numbers = [number for word, number in whole if not isinstance(word, bytes) or is_utf8(word)]
         return np.array(numbers, dtype=np.int32)
 
     @cached_property
@@ -227,18 +184,11 @@ class BytePairs(Model):
         return "".join(word)
 
     def id_mask(self, allowed: BoolArray) -> BoolArray:
-        """Return the mask over ids for a mask over the tokens of the dictionary; special tokens are not allowed.
-
-        Raises
-        ------
-        AlphabetError
-            If the mask does not have one entry per token.
-        """
+        """Return the mask over ids for a mask over the tokens of the dictionary; special tokens are not allowed."""
         n_tokens = len(self.dictionary.alphabet)
         if len(allowed) != n_tokens:
-            raise AlphabetError(
-                "a mask must have one entry for each token", value=len(allowed), hint=f"{n_tokens} tokens"
-            )
+            what, hint = "a mask must have one entry for each token", f"{n_tokens} tokens"
+            raise AlphabetError(what, value=len(allowed), hint=hint)
         mask = np.zeros(len(self.id_to_token), dtype=np.bool_)
         ids = self.token_to_id[:n_tokens]
         mask[ids[ids >= 0]] = allowed[ids >= 0]
@@ -285,12 +235,8 @@ class BytePairs(Model):
     def _ends_word(self) -> BoolArray:
         """For each id, whether its last byte is the space after a word, which the last word of a text does not have."""
         words = (*self.dictionary.alphabet, *self.extra_tokens)
-        return np.array(
-            [
-                number >= 0 and str(words[number][-1]).endswith(self.suffix or "\0")
-                for number in self.id_to_token.tolist()
-            ]
-        )
+        ends = [str(word[-1]).endswith(self.suffix or "\0") for word in words]
+        return np.array([number >= 0 and ends[number] for number in self.id_to_token.tolist()])
 
     def spelled(self, tokenizer: Tokenizer) -> Spelled:
         """Return the text that each id adds; see :attr:`AnyTokenizer.spelled`."""
@@ -321,22 +267,14 @@ class BytePairs(Model):
 
     def word_of(self, tokenizer: Tokenizer, id: int) -> Word:
         """Return the spelling of an id in its file where texts are rewritten, and its bytes elsewhere."""
-        is_spelled = tokenizer.why_not("spelling") is None
-        return tokenizer.name_of(id) if is_spelled else tokenizer.token_string(id)
+        is_named = None in (tokenizer.why_not("spelling"), tokenizer.why_not("bytes"))
+        return tokenizer.name_of(id) if is_named else tokenizer.token_strings[id]
 
     # Texts
 
-    def direct(self, tokenizer: Tokenizer) -> Direct | None:
-        """Return a function that encodes, in this thread, texts that are one segment and are split unchanged."""
-        return byte_pair_texts.direct(tokenizer)
-
-    def encode(self, tokenizer: Tokenizer, text: str) -> Int32Array:
-        """Return the ids of any text; see :meth:`Tokenizer.encode`."""
-        return byte_pair_texts.encode(tokenizer, text)
-
-    def encode_side_by_side(self, tokenizer: Tokenizer, texts: list[str], n_threads: int) -> EncodedDocuments | None:
-        """Return the ids of several texts; see :meth:`AnyTokenizer.encode_side_by_side`."""
-        return byte_pair_texts.encode_side_by_side(tokenizer, texts, n_threads)
+    direct = staticmethod(byte_pair_texts.direct)
+    encode = staticmethod(byte_pair_texts.encode)
+    encode_side_by_side = staticmethod(byte_pair_texts.encode_side_by_side)
 
     def stream(self, tokenizer: Tokenizer) -> EncodingStream:
         """Return a stream that encodes a text part by part; see :meth:`Tokenizer.stream`."""
@@ -396,11 +334,3 @@ class BytePairs(Model):
 def _bytes_of_letters(text: str) -> bytes:
     """Return the bytes for which letters of GPT-2's alphabet stand."""
     return bytes(BYTE_OF[character] for character in text)
-
-
-def _is_utf8(word: bytes) -> bool:
-    try:
-        word.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True

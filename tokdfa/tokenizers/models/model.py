@@ -35,22 +35,11 @@ class Model(Reencoding["Tokenizer"], ABC):
     A model holds no tokenizer, so that a dropped one is freed at once. Where an answer depends on the other parts, the
     method gets the tokenizer as its first argument.
 
-    Attributes
-    ----------
-    algorithm : str
-        "byte pair", "Unigram" or "WordPiece".
-    semantics : str
-        How the algorithm chooses; see :class:`~tokdfa.AnyTokenizer`.
-    takes_bytes : bool
-        Whether a text may be given in UTF-8.
-    spells_bytes : bool
-        Whether the characters of its entries represent bytes, in GPT-2's alphabet.
-    spell : callable or None
-        Writes pre-tokens in letters of that alphabet, if the model segments pre-tokens.
-    normalizer : callable or None
-        The model's own normalization of texts, before it makes ids.
-    capabilities : frozenset of str
-        The members of "rules", "leftmost" and "bytes" that it has; see :meth:`~tokdfa.AnyTokenizer.why_not`.
+    `algorithm` is "byte pair", "Unigram" or "WordPiece", and `semantics` says how it chooses; see
+    :class:`~tokdfa.AnyTokenizer`. If it `takes_bytes`, a text may be given in UTF-8. If it `spells_bytes`, the
+    characters of its entries represent bytes, in GPT-2's alphabet; `spell` writes pre-tokens in its letters, if the
+    model segments pre-tokens. `normalizer` is its own normalization of texts. `capabilities` are the members of
+    "rules", "leftmost", "bytes" and "letters" that it has; see :meth:`~tokdfa.AnyTokenizer.why_not`.
     """
 
     algorithm: ClassVar[str]

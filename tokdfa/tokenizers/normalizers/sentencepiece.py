@@ -116,16 +116,9 @@ _LONG_GRAPHEME = 6
 class SentencePieceNormalizer(Normalizer):
     """The normalizer of a SentencePiece model.
 
-    Parameters
-    ----------
-    table : CharacterTable, optional
-        The replacements of characters.
-    puts_space, trims_spaces, shows_spaces : bool
-        Whether a space is put before the text; whether spaces at the ends are dropped and runs of them become one;
-        whether they are written as U+2581.
-    continues : bool
-        Whether the text continues another one that does not end with a space, so that nothing is dropped at its
-        beginning.
+    `table` replaces characters. If it `puts_space`, one comes before the text; if it `trims_spaces`, spaces at the ends
+    are dropped and runs of them become one; if it `shows_spaces`, they are written as U+2581. If it `continues`, the
+    text continues another one that does not end with a space, so that nothing is dropped at its beginning.
     """
 
     table: CharacterTable | None
@@ -188,10 +181,7 @@ class SentencePieceNormalizer(Normalizer):
 class SpaceAfter(Normalizer):
     """The normalizer of a SentencePiece model that puts the space after texts: `treat_whitespace_as_suffix`.
 
-    Parameters
-    ----------
-    normalizer : SentencePieceNormalizer
-        Does everything else; it puts no space.
+    `normalizer` does everything else; it puts no space.
     """
 
     normalizer: SentencePieceNormalizer
@@ -215,12 +205,7 @@ class SpaceAfter(Normalizer):
 class Precompiled(Normalizer):
     """A table that replaces characters, and graphemes that begin with one of its words.
 
-    Parameters
-    ----------
-    rules : mapping of str to str
-        The replacement of each word.
-    digest : str
-        A name of the rules; tables with equal digests have the same rules.
+    Tables with equal digests have the same rules.
 
     Notes
     -----

@@ -22,22 +22,6 @@ from tokdfa.regex.unicode.quick_check import boundaries, composites, in_form, is
 from tokdfa.regex.unicode.utf8 import spell
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
-__all__ = [
-    "MOST_GROWTH",
-    "ByteLetters",
-    "Chain",
-    "Lowercase",
-    "Nmt",
-    "Normalizer",
-    "Prepend",
-    "Replace",
-    "Strip",
-    "StripAccents",
-    "UnicodeForm",
-    "check_growth",
-    "most_characters",
-]
-
 MOST_GROWTH = 64
 """How many times as long a text may become. A character of Unicode becomes 18 at most in any normalization form, but 24
 steps that double one character make 16 million of it."""
@@ -51,12 +35,7 @@ def most_characters(n: int) -> int:
 
 
 def check_growth(n: int, most: int, step: object) -> None:
-    """Refuse a text of n characters, which a step has made or would make, if that is more than `most`.
-
-    Raises
-    ------
-    LimitExceededError
-    """
+    """Raise LimitExceededError for a text of n characters, which a step makes, if that is more than `most`."""
     if n > most:
         what = f"the steps of the file make a text more than {MOST_GROWTH} times as long"
         raise LimitExceededError(what, value=step, hint=f"it would have {n:,} characters or more")
@@ -227,12 +206,8 @@ class Prepend(Normalizer):
 class Replace(Normalizer):
     """Every match of a pattern, a string or a regular expression, replaced by a string.
 
-    A regular expression must not match the empty text; `check` verifies this.
-
-    Raises
-    ------
-    LimitExceededError
-        If the text would become too long, or the matches of a regular expression take too long to find.
+    A regular expression must not match the empty text; `check` verifies this. LimitExceededError is raised if the text
+    would become too long, or the matches of a regular expression take too long to find.
     """
 
     pattern: str
@@ -321,13 +296,7 @@ def _program(pattern: str) -> Any:
 
 @dataclass(frozen=True)
 class Chain(Normalizer):
-    """Normalizers one after the other.
-
-    Raises
-    ------
-    LimitExceededError
-        If they make a text too long.
-    """
+    """Normalizers one after the other; LimitExceededError if they make a text too long."""
 
     steps: tuple[Normalizer, ...]
 

@@ -42,7 +42,7 @@ def test_both_sides_of_a_cut_are_encoded_by_themselves(tmp_path: Path) -> None:
     for seed, drawn, tokenizer, theirs in normalizing(tmp_path):
         for _ in range(20):
             # Of any text, normalized or not.
-            ids = tokenizer.unnormalized.encode(text(drawn))
+            ids = tokenizer.read_in_form[0].encode(text(drawn))
             spelled = tokenizer.decode(ids)
             ends = np.cumsum([len(tokenizer.decode_bytes([id])) for id in ids.tolist()])
             encoded = tokenizer.encode(spelled).tolist()

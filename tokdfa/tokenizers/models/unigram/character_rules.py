@@ -176,14 +176,8 @@ class CharacterRules(Mapping[str, str]):
 class CharacterTable:
     """A table that replaces words of one or more characters, the longest at each offset.
 
-    Parameters
-    ----------
-    rules : mapping of str to str
-        The replacement of each word.
-    kept : tuple of str
-        Pieces that no rule touches; they are found before the rules apply, the longest at each offset.
-    digest : str
-        A name of the rules; tables with equal digests have the same rules.
+    The pieces `kept` are found before the rules apply, the longest at each offset; no rule touches them. Tables with
+    equal digests have the same rules.
     """
 
     def __init__(self, rules: Mapping[str, str], kept: tuple[str, ...], digest: str) -> None:

@@ -78,10 +78,7 @@ class Segmenter:
     def encode(self, sentences: Sequence[str]) -> Int32Array:
         """Return the ids of sentences: the whole of a text for SentencePiece, pre-tokens for tokenizers.
 
-        Raises
-        ------
-        AlphabetError
-            If a character is unknown and has no id.
+        AlphabetError is raised if a character is unknown and has no id.
         """
         return self.encode_on(*_joined(sentences), BEGINNING)[0]
 
@@ -139,12 +136,8 @@ class Acceptor:
     Pieces have a visible space at the beginning or not at all. `kinds` has the known facts of each id, and `drops`
     tells which spaces are not in the text at its beginning; see :mod:`tokdfa.kernels.unigram.accept`. The special
     tokens with the texts `specials` are found in texts. With `keeps_spaces`, several spaces in a row are several words.
-    `texts` normalizes texts that are not made of words, if that takes one pass.
-
-    Attributes
-    ----------
-    sizes : int64 array
-        The number of bytes that each id adds to a text that has begun; -1 if that depends on others.
+    `texts` normalizes texts that are not made of words, if that takes one pass. `sizes` (int64) has the number of bytes
+    that each id adds to a text that has begun; -1 if that depends on others.
     """
 
     def __init__(

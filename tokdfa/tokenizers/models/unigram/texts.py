@@ -17,8 +17,8 @@ from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNorm
 
 if TYPE_CHECKING:
     from tokdfa.kernels.unigram.segmentation import Buffers
+    from tokdfa.regex.unicode.normalization import Normalizer
     from tokdfa.tokenizers.models.unigram.segmenter import Segmenter
-    from tokdfa.tokenizers.normalizers.steps import Normalizer
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["TextSegmenter", "code_point_bits", "is_one_sentence", "one_pass", "text_segmenter"]

@@ -12,6 +12,7 @@ import numpy as np
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import AlphabetError
+from tokdfa.regex.unicode.normalization import Normalizer
 from tokdfa.regex.unicode.utf8 import spell as to_letters
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.boundaries.words import UnigramBoundaries, splits_at_spaces, why_none
@@ -25,7 +26,6 @@ from tokdfa.tokenizers.models.unigram.lattice import RecordedText
 from tokdfa.tokenizers.models.unigram.segmenter import BEGINNING, Before, Segmenter
 from tokdfa.tokenizers.models.unigram.texts import is_one_sentence, one_pass
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE
-from tokdfa.tokenizers.normalizers.steps import Normalizer
 from tokdfa.tokenizers.whole_decoder import WholeDecoder
 
 if TYPE_CHECKING:
@@ -48,14 +48,8 @@ class Unigram(Model):
 
     SentencePiece adds up a whole text, each sum rounded to 32 bits; tokenizers adds up each pre-token with 64 bits.
 
-    Attributes
-    ----------
-    table : UnigramModel
-        The pieces, their scores, and the treatment of unknown characters.
-    pieces, scores, is_found, unknown, unknown_score, arithmetic, byte_ids, is_single
-        As in the table.
-    spells_bytes : bool
-        Whether pre-tokens become letters of GPT-2's byte alphabet before they are segmented.
+    `table` has the pieces, their scores, and the treatment of unknown characters; its fields are attributes. If it
+    `spells_bytes`, pre-tokens become letters of GPT-2's byte alphabet before they are segmented.
     """
 
     algorithm = "Unigram"
@@ -67,6 +61,7 @@ class Unigram(Model):
         self.arithmetic, self.is_single = table.arithmetic, table.is_single
         self.spells_bytes = contents.spelled_bytes
         self.spell = _in_letters if contents.spelled_bytes else None
+        self.capabilities = frozenset(("letters",) if contents.spelled_bytes else ())
         late = ", rounded late" if table.is_rounded_late else ""
         self.semantics = f"best sum in {32 if table.is_single else 64} bits{late}"
 
@@ -255,9 +250,29 @@ class Unigram(Model):
 
     def facts(self, tokenizer: Tokenizer) -> dict[str, Any]:
         """Return the facts that ``tokdfa info`` prints; see :meth:`AnyTokenizer.facts`."""
-        from tokdfa.tokenizers.facts import facts_of_unigram
+        from tokdfa.tokenizers.facts import counts, library_fact, special_counts
 
-        return facts_of_unigram(cast("UnigramTokenizer", tokenizer))
+        rewriting = tokenizer.rewriting
+        described = {} if rewriting.normalizer is None else {"normalizer": str(rewriting.normalizer)}
+        if tokenizer.boundaries.why_none is not None:
+            described["judged_as_a_whole"] = tokenizer.boundaries.why_none
+        described["decoder"] = " ".join(map(str, rewriting.decoding or ())) or "Fuse"
+        found = self.scores[self.is_found]
+        return {
+            **counts(tokenizer),
+            "pieces": int(self.is_found.sum()),
+            "semantics": tokenizer.semantics,
+            "least_score": float(found.min()) if len(found) else None,
+            "greatest_score": float(found.max()) if len(found) else None,
+            "unknown": None if self.unknown is None else self.pieces[self.unknown],
+            "byte_fallback": self.byte_ids is not None,
+            "pretokenizer": "none" if tokenizer.pretokenizer is None else str(tokenizer.pretokenizer),
+            "rewriting": described,
+            "left_out": list(tokenizer.ignored),
+            **special_counts(tokenizer),
+            **library_fact(tokenizer),
+            "fingerprint": tokenizer.fingerprint,
+        }
 
     def fingerprint_parts(self, tokenizer: Tokenizer) -> dict[str, str]:
         """Return the hashes of the parts of the tokenizer; see :func:`tokdfa.fingerprint`."""

@@ -232,6 +232,8 @@ def with_stripped(
     on its right. None of them contains any.
     """
     strips = {special.id: special for special in specials if special.lstrip or special.rstrip}
+    if not strips:
+        return tokens
     data = text.decode("utf-8") if isinstance(text, bytes) else text
     blanks = spaces()
     begins, ends = tokens.begins.copy(), tokens.ends.copy()

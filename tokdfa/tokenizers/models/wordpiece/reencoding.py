@@ -25,19 +25,10 @@ _SEPARATOR = b"\n"
 class ReencodedWords(NamedTuple):
     """Words of ids next to the canonical ids of their texts; offsets count the bytes of all texts together.
 
-    Attributes
-    ----------
-    indices : int64 array, one entry an id
-        The index of each id among those that were given.
-    ids, ends : int32 array, int64 array
-        The ids of all words, and where each ends.
-    bounds, starts : int64 arrays
-        Word k has the ids from ``bounds[k]`` to ``bounds[k + 1]``, and its text begins at ``starts[k]``.
-    canonical, canonical_ends, canonical_bounds : int32 array, int64 arrays
-        The same of the canonical ids.
-    is_odd : bool array, one entry a word
-        Whether it is not to be compared: an id adds nothing to the text, the word has no tokenization, or the
-        canonical ids end before it does.
+    Word k has the ids from ``bounds[k]`` to ``bounds[k + 1]`` of `ids`, and its text begins at ``starts[k]``; `indices`
+    has the index of each id among those that were given, and `ends` where it ends. The arrays `canonical` are the same
+    of the canonical ids. A word `is_odd`, not to be compared, if an id adds nothing to its text, it has no
+    tokenization, or its canonical ids end before it does.
     """
 
     indices: Int64Array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import AutomatonError
+from tokdfa.regex.unicode.normalization import tables
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.boundaries.words import SpacedBoundaries
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
@@ -26,24 +27,15 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.models.wordpiece.stream import StreamLanguage, StreamState
     from tokdfa.tokenizers.models.wordpiece.trie import FailureTrie
     from tokdfa.tokenizers.spelled import Spelled
-    from tokdfa.tokenizers.tokenizer import Tokenizer, WordPieceTokenizer
+    from tokdfa.tokenizers.tokenizer import Tokenizer
 
 
 class WordPiece(Model):
     """A model that takes the longest entry of a vocabulary, again and again.
 
-    Attributes
-    ----------
-    vocabulary : WordPieceVocabulary
-        The entries and their ids.
-    normalizer : WordNormalizer
-        The normalizer, applied before the text is split at white space and punctuation.
-    cleanup : bool
-        Whether decoding removes spaces before punctuation.
-    silent : frozenset of int
-        The ids that decoding leaves out.
-    case : Case or None
-        The source of the choice of lower case, if the file does not make it.
+    The `normalizer` is applied before the text is split at white space and punctuation. `cleanup` is whether decoding
+    removes spaces before punctuation; `silent` are the ids that it leaves out. `case` is the source of the choice of
+    lower case, if the file does not make it.
     """
 
     algorithm = "WordPiece"
@@ -109,11 +101,8 @@ class WordPiece(Model):
     def language(self) -> StreamLanguage:
         """The automaton of canonical streams of ids.
 
-        Raises
-        ------
-        AutomatonError
-            If other tokens can spell a special one, decoding does not give a special one back, or words can begin with
-            the prefix.
+        AutomatonError is raised if other tokens can spell a special one, decoding does not give a special one back, or
+        words can begin with the prefix.
         """
         from tokdfa.tokenizers.models.wordpiece.stream import StreamLanguage
 
@@ -268,9 +257,45 @@ class WordPiece(Model):
 
     def facts(self, tokenizer: Tokenizer) -> dict[str, Any]:
         """Return the facts that ``tokdfa info`` prints; see :meth:`AnyTokenizer.facts`."""
-        from tokdfa.tokenizers.facts import facts_of_wordpiece
+        from tokdfa.tokenizers.facts import EXAMPLES, counts, library_fact
 
-        return facts_of_wordpiece(cast("WordPieceTokenizer", tokenizer))
+        vocabulary, normalizer, case = self.vocabulary, self.normalizer, self.case
+        steps = ("clean_text", "chinese", "strip_accents", "lowercase")
+        facts = {
+            **counts(tokenizer),
+            "semantics": tokenizer.semantics,
+            "pretokenizer": tokenizer.pretokenizer,
+            "normalizer": {name: getattr(normalizer, name) for name in steps},
+            "prefix": vocabulary.prefix,
+            "opening": vocabulary.opening,
+            "unknown": vocabulary.unknown if vocabulary.unknown_id is not None else None,
+            "longest_word": vocabulary.longest_word,
+            "trie_nodes": len(self.trie),
+            "lost_ids": len(vocabulary.duplicates),
+            "specials": len(tokenizer.specials),
+            "text_specials": sum(special.is_text for special in tokenizer.specials),
+            "ignored": tokenizer.ignored,
+            **library_fact(tokenizer),
+            "case": None if case is None else {"source": case.source, "capitals": self._n_capitals(tokenizer)},
+            "fingerprint": tokenizer.fingerprint,
+        }
+        try:
+            language = self.language
+        except AutomatonError as error:
+            return {**facts, "no_automaton": str(error)}
+        dead = sorted(language.dead)
+        return {
+            **facts,
+            "dead_tokens": len(dead),
+            "dead_token_examples": [{"id": id, "token": self.spelling(id)} for id in dead[:EXAMPLES]],
+            "states": len(language.words.states),
+            "local_from": language.words.local_from,
+        }
+
+    def _n_capitals(self, tokenizer: Tokenizer) -> int:
+        """Return the number of entries with capitals that are not special tokens."""
+        upper, specials = tables().lowercase.keys(), {*tokenizer.special_ids.tolist()}
+        return sum(id not in specials and not upper.isdisjoint(entry) for entry, id in self.vocabulary.items())
 
     def fingerprint_parts(self, tokenizer: Tokenizer) -> dict[str, str]:
         """Return the hashes of the parts of the tokenizer; see :func:`tokdfa.fingerprint`."""
@@ -304,12 +329,7 @@ class WordPiece(Model):
 class _StreamDecoder(Decoder):
     """A decoder with another spelling for an id that comes before all others.
 
-    Parameters
-    ----------
-    behind, first : Spellings
-        The bytes of each id after others, and before all others.
-    meaning : bool array, one entry an id
-        Whether the id is in use.
+    `behind` and `first` have the bytes of each id after others, and before all others; `meaning` whether it is in use.
     """
 
     def __init__(self, behind: Spellings, meaning: BoolArray, first: Spellings) -> None:

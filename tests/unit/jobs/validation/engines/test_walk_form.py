@@ -130,7 +130,7 @@ def test_added_tokens_in_no_form_separate_violations(form: Form, special: str, t
         for _ in range(drawn.randrange(2, 6)):
             part = normalize(drawn.choice([" a", "д", "\u1100", "e\u0301", "a"]), form)
             alone = [vocab[spell(bytes([byte]))] for byte in part.encode()]
-            ids += alone if drawn.random() < 0.6 else tokenizer.unnormalized.encode(part).tolist()
+            ids += alone if drawn.random() < 0.6 else tokenizer.read_in_form[0].encode(part).tolist()
             ids += [id] * drawn.randrange(2)
         given = np.array(ids, dtype=np.int32)
         at_once = [*validate(tokenizer, given, all=True).violations]
@@ -159,7 +159,7 @@ def test_a_stream_is_judged_in_parts_and_little_of_it_is_kept(tokenizer: Tokeniz
     for _ in range(40):
         assert not list(validator.feed(ids))
         most = max(most, validator.n_kept)
-    bad = tokenizer.unnormalized.encode(" e\u0301 a")
+    bad = tokenizer.read_in_form[0].encode(" e\u0301 a")
     found = [*validator.feed(bad), *validator.feed(ids), *validator.finish()]
     (violation,) = found
     assert violation.index == 40 * len(ids) + 1
@@ -172,7 +172,7 @@ def test_a_stream_is_judged_in_parts_and_little_of_it_is_kept(tokenizer: Tokeniz
 @pytest.mark.parametrize("is_last_wrong", [False, True])
 def test_runs_of_marks_of_any_length(tokenizer: Tokenizer, n_marks: int, is_last_wrong: bool) -> None:
     word = "x" + "\u0334" * n_marks + ("\u0301\u0323" if is_last_wrong else "\u0323\u0301")
-    ids = tokenizer.unnormalized.encode(" a" * 300 + word + " a" * 300)
+    ids = tokenizer.read_in_form[0].encode(" a" * 300 + word + " a" * 300)
     for size in (7, 400, len(ids)):
         found = validate(tokenizer, (ids[i : i + size] for i in range(0, len(ids), size)), all=True)
         assert [*found.violations] == as_a_whole(tokenizer, ids)
@@ -184,5 +184,5 @@ def test_runs_of_marks_of_any_length(tokenizer: Tokenizer, n_marks: int, is_last
 
 def test_windows_see_marks_that_are_out_of_order_before_the_first_cut(tokenizer: Tokenizer) -> None:
     for source, is_possible in (("\u0323\u0301", True), ("\u0301\u0323", False), ("e\u0301", False), ("\u0301e", True)):
-        ids = tokenizer.unnormalized.encode(source)
+        ids = tokenizer.read_in_form[0].encode(source)
         assert bool(validate(tokenizer, ids, window=True)) == is_possible, source

@@ -151,7 +151,7 @@ def cut_otherwise(drawn: random.Random, tokenizer: UnigramTokenizer, ids: list[i
     id_of = tokenizer.segmenter.id_of
     others: list[int] = []
     for id in ids:
-        piece = tokenizer.token_string(id)
+        piece = tokenizer.token_strings[id]
         cuts = [at for at in range(1, len(piece)) if piece[:at] in id_of and piece[at:] in id_of]
         at = drawn.choice(cuts) if cuts and drawn.random() < 0.5 else 0
         others += [id_of[piece[:at]], id_of[piece[at:]]] if at else [id]
