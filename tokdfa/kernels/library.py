@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from struct import unpack_from
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,26 +36,42 @@ def _is_older_than_its_sources(library: Path, sources: str) -> bool:
     return digest() != sources
 
 
+def _is_cut_off(path: Path) -> bool:
+    """Return whether a library of Linux lacks bytes that its header counts: touching these would end the process."""
+    with path.open("rb") as file:
+        head = file.read(64)
+        if len(head) < 64 or head[:5] != b"\x7fELF\x02":
+            return False
+        order = "<" if head[5] == 1 else ">"
+        (offset,), (size, n) = unpack_from(f"{order}Q", head, 32), unpack_from(f"{order}2H", head, 54)
+        file.seek(offset)
+        table = file.read(size * n)
+    if len(table) < size * n:
+        return True
+    segments = (unpack_from(f"{order}8x Q 16x Q", table, size * i) for i in range(n))
+    return max(map(sum, segments), default=0) > path.stat().st_size
+
+
 def _open() -> tuple[Any, Any]:
-    """Return cffi's interface and the library, after checking that they belong together."""
+    """Return cffi's interface and the library, after checking that they belong together.
+
+    What belongs together carries the same hash of the C sources. The size may differ: packagers strip libraries.
+    """
     try:
         from tokdfa.kernels import _ffi
 
-        declared, sources_declared, size = _ffi.ffi, _ffi.SOURCES, _ffi.SIZE
+        declared, sources_declared, path = _ffi.ffi, _ffi.SOURCES, _HERE / _ffi.LIBRARY
     except ImportError as error:
         raise KernelError("the compiled kernels are missing", where=str(_HERE), hint=_REBUILD) from error
     except Exception as error:
         # An incomplete module, whatever error Python or cffi raises for it.
         what = "the declarations of the compiled kernels are broken"
         raise KernelError(what, where=str(_HERE / "_ffi.py"), hint=_REBUILD) from error
-    found = [path for path in _HERE.glob("_kernels.*") if path.suffix in {".so", ".dylib", ".dll"}]
-    if len(found) != 1:
-        what = "the compiled kernels are missing" if not found else "there are kernels of several platforms"
-        raise KernelError(what, where=str(_HERE), hint=_REBUILD)
-    (path,) = found
-    if path.stat().st_size != size:
-        what = "the library of compiled kernels is truncated or of another version"
-        raise KernelError(what, where=str(path), hint=_REBUILD)
+    try:
+        if _is_cut_off(path):
+            raise KernelError("the library of compiled kernels is truncated", where=str(path), hint=_REBUILD)
+    except FileNotFoundError as error:
+        raise KernelError("the compiled kernels are missing", where=str(_HERE), hint=_REBUILD) from error
     try:
         # Never closed: a daemon thread may still be within a kernel when the interpreter lets go of its modules.
         library = declared.dlopen(str(path), getattr(declared, "RTLD_NODELETE", 0) | getattr(declared, "RTLD_NOW", 0))

@@ -209,11 +209,6 @@ def _another_version(kernels: Path) -> None:
     (kernels / LIBRARY).write_bytes(data.replace(digest, digest[::-1]))
 
 
-def _several(kernels: Path) -> None:
-    other = "dll" if LIBRARY.endswith("so") else "so"
-    shutil.copy(kernels / LIBRARY, kernels / f"_kernels.{other}")
-
-
 def _edit(kernels: Path) -> None:
     source = kernels / "dfa" / "trie.c"
     source.write_text(source.read_text() + "\n/* Another line. */\n", encoding="utf-8")
@@ -229,11 +224,14 @@ DAMAGES = {
         _damage("_ffi.py", lambda data: data[: len(data) // 2]),
         "the declarations of the compiled kernels are broken",
     ),
-    "half a library": (_damage(LIBRARY, lambda data: data[: len(data) // 2]), "truncated or of another version"),
-    "an empty library": (_damage(LIBRARY, lambda data: b""), "truncated or of another version"),
+    "half a library": (
+        _damage(LIBRARY, lambda data: data[: len(data) // 2]),
+        "the library of compiled kernels is truncated",
+    ),
+    "no segments": (_damage(LIBRARY, lambda data: data[:80]), "the library of compiled kernels is truncated"),
+    "an empty library": (_damage(LIBRARY, lambda data: b""), "cannot be loaded"),
     "something else": (_damage(LIBRARY, lambda data: b"\0" * len(data)), "cannot be loaded"),
     "another version": (_another_version, "the library of compiled kernels is of another version"),
-    "several platforms": (_several, "there are kernels of several platforms"),
     "an edited source": (_edit, "the C files have changed since the kernels were compiled"),
 }
 
@@ -247,6 +245,25 @@ def test_a_library_that_does_not_belong_here_is_refused_in_one_line(name: str, c
     assert done.stderr.startswith("tokdfa: error: ")
     assert message in done.stderr
     assert f"(run: python {copy / 'tokdfa' / 'kernels' / 'backend' / 'compile.py'})" in done.stderr
+
+
+def test_a_library_of_another_system_next_to_it_is_not_looked_at(copy: Path) -> None:
+    kernels = copy / "tokdfa" / "kernels"
+    for name in {"_kernels.so", "_kernels.dll", "_kernels.dylib"} - {LIBRARY}:
+        (kernels / name).write_bytes(b"something")
+    assert _info(copy).returncode == 0
+
+
+@pytest.mark.parametrize("tool", [["strip"], ["patchelf", "--set-rpath", "$ORIGIN/" + "x" * 500]])
+def test_packagers_may_change_the_library(tool: list[str], copy: Path) -> None:
+    if not shutil.which(tool[0]) or not sys.platform.startswith("linux"):
+        pytest.skip(f"there is no {tool[0]} for libraries of Linux here")
+    library = copy / "tokdfa" / "kernels" / LIBRARY
+    size = library.stat().st_size
+    subprocess.run([*tool, str(library)], check=True)
+    assert library.stat().st_size != size
+    done = _info(copy)
+    assert done.returncode == 0, done.stderr
 
 
 def test_outside_a_checkout_the_advice_is_to_install_again(copy: Path) -> None:

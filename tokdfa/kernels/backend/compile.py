@@ -19,7 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,7 +65,7 @@ ZIG_FLAGS = ["-mcpu=baseline", "-fno-sanitize=undefined"]
 SANITIZE = ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 # Files `*.wide.c` are compiled once more for processors of this level; see common/wide.h.
-WIDE_FLAGS = {"cc": ["-march=x86-64-v3"], "zig": ["-mcpu=x86_64_v3"]}
+WIDE_FLAGS = {"cc": "-march=x86-64-v3", "zig": "-mcpu=x86_64_v3"}
 
 _PROBE = "#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\nint64_t tokdfa_probe(void) { return 1; }\n"
 
@@ -77,6 +77,12 @@ class BuildError(Exception):
 def sources_with(ending: str) -> list[Path]:
     """Return the C files and headers with this ending, in order."""
     return sorted(KERNELS.glob(f"*/*{ending}"))
+
+
+def names_of_api() -> list[str]:
+    """Return the names of the functions that the library exports."""
+    texts = [path.read_text(encoding="utf-8") for path in sources_with("api.h")]
+    return sorted({name for text in texts for name in re.findall(r"\b(tokdfa_\w+)\(", text)})
 
 
 def digest() -> str:
@@ -121,13 +127,15 @@ def _works(command: list[str]) -> bool:
         return done.returncode == 0
 
 
-def _zig() -> list[str] | None:
+def zig() -> list[str]:
+    """Return the command of the C compiler of the package ziglang. A BuildError says that it is not installed."""
     command = [sys.executable, "-m", "ziglang", "cc"]
-    try:
-        done = subprocess.run([*command[:3], "version"], capture_output=True, check=False)
-    except OSError:
-        return None
-    return command if done.returncode == 0 else None
+    if subprocess.run([*command[:3], "version"], capture_output=True, check=False).returncode:
+        raise BuildError(
+            "no C compiler was found, and the package ziglang, which brings one, is not installed: install gcc or "
+            "clang, or let pip reach ziglang"
+        )
+    return command
 
 
 def build(target: Path = KERNELS, *, sanitize: bool = False, warnings_are_errors: bool = False) -> Path:
@@ -136,60 +144,72 @@ def build(target: Path = KERNELS, *, sanitize: bool = False, warnings_are_errors
     With `sanitize`, the library stops at wrong accesses and undefined behaviour; then it runs under a preloaded
     libasan. A BuildError says that no compiler was found, that it fails, or that the folder cannot be written.
     """
-    command = compiler_of_this_machine()
-    kind = "cc"
-    if command is None:
-        command, kind = _zig(), "zig"
-    if command is None:
-        raise BuildError(
-            "no C compiler was found, and the package ziglang, which brings one, is not installed: install gcc or "
-            "clang, or let pip reach ziglang"
-        )
+    command = compiler_of_this_machine() or zig()
     with tempfile.TemporaryDirectory() as folder:
-        environment = _zig_environment(folder) if kind == "zig" else dict(os.environ)
+        environment = zig_environment(Path(folder))
         sources = digest()
         flags = SANITIZE if sanitize else []
         flags = [*flags, *(["-Werror"] if warnings_are_errors else [])]
-        objects = compile_objects(Path(folder), command, flags, kind=kind, sources=sources, environment=environment)
+        objects = compile_objects(Path(folder), command, flags, sources=sources, environment=environment)
         made = Path(folder, HERE.library)
-        linked = SANITIZE if sanitize else []
-        _run([*command, "-shared", *linked, *map(str, objects), "-o", str(made)], environment)
+        link(objects, made, command, SANITIZE if sanitize else [], environment=environment)
         try:
             _replace(made.read_bytes(), target / HERE.library)
-            _replace(_declarations(sources, made.stat().st_size).encode(), target / "_ffi.py")
+            _replace(_declarations(sources).encode(), target / "_ffi.py")
         except OSError as error:
             hint = "build from a copy of the sources in a folder that can"
             raise BuildError(f"{target} cannot be written ({error.strerror}): {hint}") from error
     return target / HERE.library
 
 
-def cross(folder: Path) -> list[Path]:
-    """Compile the library for each of the targets, by Zig, with warnings as errors; return the libraries.
+def cross(folder: Path, targets: Sequence[Target] = TARGETS) -> Iterator[Path]:
+    """Compile the library for each of some targets, by Zig, with warnings as errors; yield the libraries.
 
-    The library of a target is in a folder of its name. A BuildError says that Zig was not found, or that it fails.
+    The library of a target, and its object files, are in a folder of its name. A BuildError says that Zig was not
+    found, or that it fails.
     """
-    command = _zig()
-    if command is None:
-        raise BuildError("the package ziglang, which compiles for other systems, is not installed")
-    made = []
-    with tempfile.TemporaryDirectory() as room:
-        environment = _zig_environment(room)
-        for target in TARGETS:
-            place, objects = folder / str(target.triple) / target.library, Path(room, str(target.triple))
-            for path in (place.parent, objects):
-                path.mkdir(parents=True, exist_ok=True)
-            compiled = compile_objects(
-                objects, command, ["-Werror"], kind="zig", sources=digest(), environment=environment, target=target
-            )
-            _run([*command, "-shared", *target.flags, *map(str, compiled), "-o", str(place)], environment)
-            made.append(place)
-    return made
+    command = zig()
+    environment = zig_environment(folder)
+    for target in targets:
+        library = folder / str(target.triple) / target.library
+        objects = library.parent / "objects"
+        objects.mkdir(parents=True, exist_ok=True)
+        compiled = compile_objects(
+            objects, command, ["-Werror"], sources=digest(), environment=environment, target=target
+        )
+        link(compiled, library, command, environment=environment, target=target)
+        yield library
 
 
-def _zig_environment(folder: str) -> dict[str, str]:
-    """Return the environment of a process in which Zig keeps its caches in a folder."""
-    cache = str(Path(folder, "zig"))
-    return dict(os.environ) | dict.fromkeys(("ZIG_LOCAL_CACHE_DIR", "ZIG_GLOBAL_CACHE_DIR"), cache)
+def link(
+    objects: Sequence[Path],
+    library: Path,
+    command: Sequence[str],
+    flags: Sequence[str] = (),
+    *,
+    environment: dict[str, str] | None = None,
+    target: Target = HERE,
+) -> None:
+    """Link object files into a library that exports the API alone. A BuildError says that the compiler fails."""
+    # Without the symbols of a debugger, which Zig puts into it.
+    flags = [*target.flags, *flags, *(["-s"] if _is_zig(command) else [])]
+    if target.system == "win32":
+        # Where the sources mark nothing, a library exports all that is not static.
+        exports = library.with_suffix(".def")
+        exports.write_text("\n".join(["EXPORTS", *names_of_api()]), encoding="utf-8")
+        flags.append(str(exports))
+    _run([*command, "-shared", *flags, *map(str, objects), "-o", str(library)], environment)
+
+
+def _is_zig(command: Sequence[str]) -> bool:
+    """Return whether a command is Zig's: ``zig cc`` or ``python -m ziglang cc``."""
+    return any(Path(word).stem in {"zig", "ziglang"} for word in command)
+
+
+def zig_environment(folder: Path) -> dict[str, str]:
+    """Return the environment of a compiler where Zig, which else needs a home, keeps its caches in a folder."""
+    caches = ("ZIG_LOCAL_CACHE_DIR", "ZIG_GLOBAL_CACHE_DIR")
+    return dict.fromkeys(caches, str(folder.resolve() / "zig")) | dict(os.environ)
 
 
 def compile_objects(
@@ -197,33 +217,36 @@ def compile_objects(
     command: Sequence[str],
     flags: Sequence[str],
     *,
-    kind: str = "cc",
     sources: str = "",
     environment: dict[str, str] | None = None,
     target: Target = HERE,
 ) -> list[Path]:
     """Compile each C file by itself into a folder, ``*.wide.c`` twice for x86-64; return the object files.
 
-    The compiler is a `command` of a `kind`, "cc" or "zig", with `flags` beyond the usual; `sources` is the hash that
-    the library is to carry. A BuildError says that the compiler fails.
+    The compiler is a `command`, with `flags` beyond the usual; `sources` is the hash that the library is to carry. A
+    BuildError says that the compiler fails.
     """
-    flags = [*FLAGS, *(ZIG_FLAGS if kind == "zig" else []), *target.flags, *flags]
+    is_zig = _is_zig(command)
+    flags = [*FLAGS, *(ZIG_FLAGS if is_zig else []), *target.flags, *flags]
     jobs = []
     for path in sources_with(".c"):
         variants: list[tuple[str, list[str]]] = [("", [])]
         if path.name.endswith(".wide.c") and target.machine in X86_64:
-            variants = [("-baseline", ["-DTOKDFA_HAS_WIDE"]), ("-wide", ["-DTOKDFA_WIDE", *WIDE_FLAGS[kind]])]
+            variants = [
+                ("-baseline", ["-DTOKDFA_HAS_WIDE"]),
+                ("-wide", ["-DTOKDFA_WIDE", WIDE_FLAGS["zig" if is_zig else "cc"]]),
+            ]
         for name, more in variants:
             place = Path(folder, f"{path.parent.name}-{path.stem}{name}.o")
             stamp = [f'-DTOKDFA_SOURCES="{sources}"'] if sources and path.name == "library.c" else []
             kept = flags if "-wide" not in name else [flag for flag in flags if flag not in ZIG_FLAGS[:1]]
             jobs.append((place, [*command, *kept, *more, *stamp, "-c", str(path), "-o", str(place)]))
     with ThreadPoolExecutor(os.cpu_count()) as threads:
-        list(threads.map(lambda job: _run(job[1], dict(os.environ) if environment is None else environment), jobs))
+        list(threads.map(lambda job: _run(job[1], environment), jobs))
     return [place for place, _ in jobs]
 
 
-def _run(command: Sequence[str], environment: dict[str, str]) -> None:
+def _run(command: Sequence[str], environment: dict[str, str] | None) -> None:
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment, check=False)
     if done.returncode:
         raise BuildError(f"the C compiler failed: {shlex.join(command)}\n{done.stderr.strip()}")
@@ -239,7 +262,7 @@ def _replace(content: bytes, place: Path) -> None:
     beside.replace(place)
 
 
-def _declarations(sources: str, size: int) -> str:
+def _declarations(sources: str) -> str:
     """Return the module of cffi's declarations."""
     import cffi
 
@@ -253,7 +276,7 @@ def _declarations(sources: str, size: int) -> str:
         with contextlib.redirect_stdout(None):
             ffi.emit_python_code(str(place))
         code = place.read_text(encoding="utf-8")
-    return f"{code}\nSOURCES = {sources!r}\nSIZE = {size}\n"
+    return f"{code}\nSOURCES = {sources!r}\nLIBRARY = {HERE.library!r}\n"
 
 
 def _after_included(paths: list[Path]) -> list[Path]:
@@ -281,7 +304,8 @@ def main() -> None:
     options = parser.parse_args()
     try:
         if options.cross:
-            print(*cross(options.cross), sep="\n")
+            for library in cross(options.cross):
+                print(library)
             return
         print(build(options.output, sanitize=options.sanitize, warnings_are_errors=options.werror))
     except BuildError as error:

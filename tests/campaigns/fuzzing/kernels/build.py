@@ -17,8 +17,7 @@ HERE = Path(__file__).parent
 ROOT = Path(__file__).parents[4]
 sys.path.append(str(ROOT / "tokdfa" / "kernels" / "backend"))
 
-from compile import HERE as THIS_MACHINE  # noqa: E402
-from compile import BuildError, Target, compile_objects, compiler_of_this_machine  # noqa: E402
+from compile import BuildError, compile_objects, compiler_of_this_machine  # noqa: E402
 
 TARGETS = (
     "walk", "search", "encode", "documents", "train", "wordpiece", "dfa", "normalization", "unigram", "guiding",
@@ -65,23 +64,6 @@ def sanitizing_compiler(sanitizer: str) -> list[str]:
     raise BuildError(f"needs a C compiler with -fsanitize={sanitizer}: apt-get install gcc")
 
 
-def for_arm64(folder: Path) -> list[str]:
-    """Compile all targets for arm64, and return the command that runs them, emulated where this is another machine.
-
-    Raises
-    ------
-    BuildError
-        If there is no such compiler, or no emulator.
-    """
-    target = Target("linux", "aarch64")
-    command, emulator = ["aarch64-linux-gnu-gcc"], "qemu-aarch64"
-    if not (shutil.which(command[0]) and shutil.which(emulator)):
-        raise BuildError("needs an emulator: apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user")
-    own = ["-O2", "-pthread"]
-    made = program(folder, "threads.c", TARGETS, command, kernels=[], own=own, linked=["-static"], target=target)
-    return [emulator, str(made)]
-
-
 def _links(command: Sequence[str], flags: Sequence[str], program: str) -> bool:
     done = subprocess.run(
         [*command, *flags, "-x", "c", "-", "-o", os.devnull], input=program, text=True, capture_output=True, check=False
@@ -100,7 +82,6 @@ def program(
     linked: Sequence[str] = (),
     name: str | None = None,
     objects_in: Path | None = None,
-    target: Target = THIS_MACHINE,
 ) -> Path:
     """Compile a driver with targets and all kernels, and return the program.
 
@@ -119,8 +100,6 @@ def program(
         That of the program; by default the driver's.
     objects_in : Path, optional
         Where to put the object files of the kernels, which several programs may share; by default the folder.
-    target : Target
-        The processor to compile for; by default this machine's.
 
     Raises
     ------
@@ -128,7 +107,7 @@ def program(
         If the compiler fails.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    objects = _compiled(objects_in or folder, tuple(command), tuple(kernels), target)
+    objects = _compiled(objects_in or folder, tuple(command), tuple(kernels))
     if "search" in targets:
         write_machines(folder / "machines.h")
     sources = [HERE / driver, *(HERE / f"{target}.c" for target in targets)]
@@ -152,10 +131,10 @@ def program(
 
 
 @cache
-def _compiled(folder: Path, command: tuple[str, ...], flags: tuple[str, ...], target: Target) -> tuple[Path, ...]:
+def _compiled(folder: Path, command: tuple[str, ...], flags: tuple[str, ...]) -> tuple[Path, ...]:
     """Compile the kernels, once in a process, and return their object files."""
     folder.mkdir(parents=True, exist_ok=True)
-    return tuple(compile_objects(folder, command, flags, target=target))
+    return tuple(compile_objects(folder, command, flags))
 
 
 def fuzzer(folder: Path, target: str, *, optimize: str = "-O2") -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.campaigns.fuzzing.corpus import inputs, unpack
-from tests.campaigns.fuzzing.kernels.build import CHECKED, TARGETS, BuildError, for_arm64, program, sanitizing_compiler
+from tests.campaigns.fuzzing.kernels.build import CHECKED, TARGETS, BuildError, program, sanitizing_compiler
 from tests.campaigns.fuzzing.kernels.run import KEPT_BYTES
 from tests.campaigns.sanitizers.__main__ import FAILING
 
@@ -38,24 +38,6 @@ def test_nothing_that_was_kept_fails(target: str, driver: Path, tmp_path: Path) 
     assert (n_failing > 20) == (target not in ("walk", "documents", "normalization", "replacing", "models")), (
         done.stdout
     )
-
-
-@pytest.fixture(scope="module")
-def arm64(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    try:
-        return for_arm64(tmp_path_factory.mktemp("arm64"))
-    except BuildError as error:
-        pytest.skip(str(error))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("target", TARGETS)
-def test_arm64_passes_all_that_was_kept(target: str, arm64: list[str], tmp_path: Path) -> None:
-    # Its vector operations are the NEON sides of the same headers.
-    command = [*arm64, str(unpack(target, tmp_path))]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    assert done.returncode == 0, done.stderr[-4000:]
-    assert done.stdout.startswith(f"{target}: {len(inputs(target))} inputs"), done.stdout
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -1,0 +1,116 @@
+"""What is published: wheels, source distributions and editable installations, as the build backend makes them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+COMPILER = """#!{python}
+import sys
+open(sys.argv[sys.argv.index("-o") + 1], "wb").write(b"something")
+"""
+
+
+@pytest.fixture(scope="module")
+def tracked() -> list[str]:
+    done = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode or not (ROOT / ".git").exists():
+        pytest.skip("this is not a checkout of git")
+    return [name for name in done.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+@pytest.fixture(scope="module")
+def checkout(tracked: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the checkout without git, with leftovers."""
+    if int(version("setuptools").partition(".")[0]) < 77:
+        pytest.skip("the backend needs setuptools 77")
+    if sys.platform == "win32":
+        pytest.skip("there is no script that stands in for a compiler here")
+    folder = tmp_path_factory.mktemp("checkout")
+    for name in tracked:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, folder / name)
+    for name in ("tokdfa/kernels/_kernels.dylib", "tokdfa/__pycache__/x.pyc", ".venv/x.py", "build/lib/x.py"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"left over")
+    return folder
+
+
+def _build(checkout: Path, kind: str, folder: Path) -> Path:
+    """Let the backend make a distribution with a compiler that makes something of everything, at once."""
+    folder.mkdir(parents=True)
+    compiler = folder / "cc"
+    compiler.write_text(COMPILER.format(python=sys.executable), encoding="utf-8")
+    compiler.chmod(0o755)
+    backend = checkout / "tokdfa" / "kernels" / "backend"
+    code = f"import sys; import build_backend as backend; print(backend.build_{kind}(sys.argv[1]))"
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code, str(folder)],
+        cwd=checkout,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"CC": str(compiler), "SOURCE_DATE_EPOCH": "1700000000", "PYTHONPATH": str(backend)},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return folder / done.stdout.splitlines()[-1]
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_a_source_distribution_holds_all_files_and_nothing_that_was_compiled(
+    checkout: Path, tracked: list[str], tmp_path: Path
+) -> None:
+    made = _build(checkout, "sdist", tmp_path / "one")
+    with tarfile.open(made) as archive:
+        stem = made.name.removesuffix(".tar.gz")
+        assert archive.getnames() == [f"{stem}/{name}" for name in [*sorted(tracked), "PKG-INFO"]]
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    # What it holds suffices to make it, and its hash is that of any other day.
+    assert _hash(_build(tmp_path / "unpacked" / stem, "sdist", tmp_path / "two")) == _hash(made)
+
+
+def test_a_wheel_holds_compiled_kernels_and_no_sources_in_c(checkout: Path, tmp_path: Path) -> None:
+    made = [_build(checkout, "wheel", tmp_path / name) for name in ("one", "two")]
+    assert _hash(made[0]) == _hash(made[1])
+    with zipfile.ZipFile(made[0]) as archive:
+        names = archive.namelist()
+    assert {"tokdfa/kernels/_kernels.so", "tokdfa/kernels/_ffi.py", "tokdfa/py.typed"} <= {*names}
+    assert not [name for name in names if name.endswith((".c", ".h")) or "kernels/backend" in name or "tests/" in name]
+    # Two megabytes at most, of which the library has less than 700,000 bytes.
+    assert made[0].stat().st_size < 1_500_000
+
+
+def test_an_editable_installation_is_found_from_the_folder_above_the_checkout(checkout: Path, tmp_path: Path) -> None:
+    made = _build(checkout, "editable", tmp_path / "made")
+    with zipfile.ZipFile(made) as archive:
+        archive.extractall(tmp_path / "site")
+    assert [path.read_text().strip() for path in (tmp_path / "site").glob("*.pth")] == [str(checkout)]
+    # A folder of the package's name, as a checkout often has, in the working directory.
+    (tmp_path / "above" / "tokdfa").mkdir(parents=True)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"import site; site.addsitedir({str(tmp_path / 'site')!r}); import tokdfa; print(tokdfa.__file__)",
+        ],
+        cwd=tmp_path / "above",
+        capture_output=True,
+        text=True,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        check=False,
+    )
+    assert done.stdout.strip() == str(checkout / "tokdfa" / "__init__.py"), done.stderr
