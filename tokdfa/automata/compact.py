@@ -90,8 +90,17 @@ class CompactTokenDFA(Displayed):
     >>> A.states_built, A.states_reachable, A.states_minimal
     (3841, 1420, 1395)
     >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
-    >>> tokdfa.CompactTokenDFA(d).to_token_dfa().n_transitions
+    >>> B = tokdfa.CompactTokenDFA(d)
+    >>> B.to_token_dfa().n_transitions
     9
+
+    The order of the tokens is a, aa, b, ba. State 1, after a or ba, forbids two tokens from a on: a and aa. State 2,
+    after b, forbids a alone, because the text baa is b|aa.
+
+    >>> B.position.tolist(), B.state.tolist()
+    ([0, 2, 1, 3], [1, 2, 0, 1])
+    >>> B.removed.tolist(), B.width.tolist()
+    ([-1, 0, 0], [0, 2, 1])
     """
 
     def __init__(self, dictionary: Dictionary, *, max_intervals: int = DEFAULT_MAX_INTERVALS) -> None:

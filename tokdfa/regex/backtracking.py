@@ -10,11 +10,11 @@ from typing import Any
 
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.regex import syntax
-from tokdfa.regex.dialects import Place
+from tokdfa.regex.dialects import AnchorKind
 from tokdfa.regex.program import MAX_INSTRUCTIONS
 from tokdfa.regex.unicode import Ranges
 
-_ANCHORS: dict[Place, str] = {
+_ANCHORS: dict[AnchorKind, str] = {
     "start of text": r"\A",
     "end of text": r"\Z",
     "start of line": r"(?:\A|(?<=\n))",
@@ -69,8 +69,8 @@ def _spell_node(node: syntax.Node, parts: list[str]) -> str:
             word = _spell_set(node.word)
             inside = f"(?<={word})(?={word})|(?<!{word})(?!{word})"
             across = f"(?<={word})(?!{word})|(?<!{word})(?={word})"
-            return f"(?:{across if node.place == 'word boundary' else inside})"
-        return _ANCHORS[node.place]
+            return f"(?:{across if node.kind == 'word boundary' else inside})"
+        return _ANCHORS[node.kind]
     if isinstance(node, syntax.Repeat):
         bounds = f"{{{node.least},{'' if node.most is None else node.most}}}"
         return f"(?:{parts[0]}){bounds}{_SUFFIXES[node.mode]}"

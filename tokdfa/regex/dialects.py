@@ -17,7 +17,7 @@ from tokdfa.regex import unicode
 from tokdfa.regex.atoms import MAX_NESTING, AtomReader, Flags
 from tokdfa.regex.budget import Budget
 
-Place: TypeAlias = Literal[
+AnchorKind: TypeAlias = Literal[
     "start of text",
     "end of text",
     "start of line",
@@ -61,18 +61,18 @@ class Operators:
     """A pattern in which every atom is one character.
 
     `text` has the operators: stand-ins for the `atoms`, plain groups ``(?:``, look-arounds, atomic groups, alternation
-    and repetition; `places` has the offset in the pattern from which each character of it comes. `looks` are the
+    and repetition; `offsets` has the offset in the pattern from which each character of it comes. `looks` are the
     offsets of the look-arounds in the pattern, `repeats` the offsets of repeated parts and of atomic groups, the outer
     ones first.
     """
 
     text: str = ""
-    atoms: list[unicode.Ranges | Place] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
+    atoms: list[unicode.Ranges | AnchorKind] = field(default_factory=list)
+    offsets: list[int] = field(default_factory=list)
     looks: list[int] = field(default_factory=list)
     repeats: list[int] = field(default_factory=list)
 
-    def atom(self, stand_in: int) -> unicode.Ranges | Place:
+    def atom(self, stand_in: int) -> unicode.Ranges | AnchorKind:
         """Return the meaning of the stand-in with that code point."""
         return self.atoms[stand_in - _FIRST_STAND_IN]
 
@@ -115,11 +115,11 @@ class _Reader(AtomReader):
         super().__init__(pattern, table, budget)
         self.outer: list[tuple[int, Flags, str]] = []  # where open groups begin in the text, flags around them, kinds
         self.pieces: list[str] = []
-        self.places: list[int] = []
+        self.offsets: list[int] = []
         self.looks: list[int] = []
         self.repeats: list[tuple[int, int, int]] = []  # where the item begins in the text, order, where in the pattern
         self.quantified = -1  # the length of the text after the last quantifier
-        self.numbers: dict[unicode.Ranges | Place, int] = {}
+        self.numbers: dict[unicode.Ranges | AnchorKind, int] = {}
         self.last_atom: int | None = None  # where it begins in `pieces`
         self.literals = ""  # those just read, where a library may fold a sequence of them into one symbol
 
@@ -161,15 +161,15 @@ class _Reader(AtomReader):
             else:
                 self.literal(ord(symbol), at)
         if self.outer:
-            self.refuse("the group is not closed", self.places[self.outer[-1][0]])
+            self.refuse("the group is not closed", self.offsets[self.outer[-1][0]])
         repeats = [at for *_, at in sorted(self.repeats)]
-        return Operators("".join(self.pieces), list(self.numbers), self.places, self.looks, repeats)
+        return Operators("".join(self.pieces), list(self.numbers), self.offsets, self.looks, repeats)
 
     # Output
 
     def emit(self, text: str, at: int) -> None:
         self.pieces.extend(text)
-        self.places.extend([at] * len(text))
+        self.offsets.extend([at] * len(text))
 
     def operator(self, text: str, at: int) -> None:
         self.emit(text, at)
@@ -179,12 +179,12 @@ class _Reader(AtomReader):
 
     def repeat(self, start: int | None, at: int) -> None:
         """Record a repeated part, or an atomic group, that begins in the text at `start`."""
-        if start is not None and start < len(self.places):
-            at = self.places[start]
+        if start is not None and start < len(self.offsets):
+            at = self.offsets[start]
         # Of two that begin at one offset, the later one is the outer one.
         self.repeats.append((-1 if start is None else start, -len(self.repeats), at))
 
-    def add(self, atom: unicode.Ranges | Place, at: int) -> None:
+    def add(self, atom: unicode.Ranges | AnchorKind, at: int) -> None:
         if self.table == "llama.cpp" and isinstance(atom, tuple):
             atom = _with_spaces_read_alike(atom, self.classes)
         self.literals = ""
@@ -282,7 +282,7 @@ class _Reader(AtomReader):
                 self.refuse("a quantifier cannot follow an interval", at)
             self.repeat(self.last_atom, at)
             self.pieces[self.last_atom : self.last_atom] = "(?:"
-            self.places[self.last_atom : self.last_atom] = self.places[self.last_atom : self.last_atom + 1] * 3
+            self.offsets[self.last_atom : self.last_atom] = self.offsets[self.last_atom : self.last_atom + 1] * 3
             self.emit(")", at)
         elif self.quantified != len(self.pieces):
             self.repeat(self.last_atom, at)
@@ -334,7 +334,7 @@ class _Reader(AtomReader):
             self.refuse("std::regex does not have this escape, or it is not supported", at)
         if self.table == "tokenizers" and symbol in "zZ" and self.is_within_look_behind:
             self.refuse(f"a look-behind cannot contain \\{symbol}", at)
-        anchors: dict[str, Place] = {"A": "start of text", "z": "end of text", "G": "start of search"}
+        anchors: dict[str, AnchorKind] = {"A": "start of text", "z": "end of text", "G": "start of search"}
         if self.table == "regex":
             anchors |= {"Z": "end of text"}
         elif self.table == "tokenizers":

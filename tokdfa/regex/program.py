@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.regex import syntax
 from tokdfa.regex.budget import Budget
-from tokdfa.regex.dialects import Place
+from tokdfa.regex.dialects import AnchorKind
 from tokdfa.regex.predicates import Predicates, committed, has_choice
 from tokdfa.regex.unicode import LAST, Ranges
 
@@ -83,29 +83,29 @@ Instruction: TypeAlias = Read | Fork | Look | Test | BeginSearch | Accept
 Entries: TypeAlias = tuple[int, ...]
 
 
-def in_order(places: Sequence[int], ways: Callable[[int], Sequence[int]]) -> Iterator[int]:
-    """Yield places and the places that they lead to without reading, each once, in order of preference, best first.
+def in_order(indices: Sequence[int], ways: Callable[[int], Sequence[int]]) -> Iterator[int]:
+    """Yield instructions and those that they lead to without reading, each once, in order of preference, best first.
 
-    `ways` gives the places that a place leads to; it is called after the place has been yielded.
+    `ways` gives the indices that an index leads to; it is called after the index has been yielded.
     """
     seen: set[int] = set()
-    stack = [*reversed(places)]
+    stack = [*reversed(indices)]
     while stack:
-        place = stack.pop()
-        if place not in seen:
-            seen.add(place)
-            yield place
-            stack.extend(reversed(ways(place)))
+        index = stack.pop()
+        if index not in seen:
+            seen.add(index)
+            yield index
+            stack.extend(reversed(ways(index)))
 
 
 def after_forks(instructions: Sequence[Instruction], start: int) -> Iterator[int]:
     """Yield the instructions that come next from `start`, except forks, in order of preference."""
 
-    def ways(place: int) -> tuple[int, ...]:
-        instruction = instructions[place]
+    def ways(index: int) -> tuple[int, ...]:
+        instruction = instructions[index]
         return instruction.following if isinstance(instruction, Fork) else ()
 
-    return (place for place in in_order((start,), ways) if not isinstance(instructions[place], Fork))
+    return (index for index in in_order((start,), ways) if not isinstance(instructions[index], Fork))
 
 
 @dataclass
@@ -156,7 +156,7 @@ class Program:
 _LINE_FEED: Ranges = ((10, 10),)
 _YES_BEFORE = frozenset({(True, False)})
 _YES_BEHIND = frozenset({(False, True)})
-_ASSERTIONS: dict[Place, LookAround] = {
+_ASSERTIONS: dict[AnchorKind, LookAround] = {
     "start of text": LookAround((), True, (), False, _YES_BEFORE),
     "start of line": LookAround(_LINE_FEED, True, (), False, _YES_BEFORE),
     "start of line with text": LookAround(_LINE_FEED, True, ((0, LAST),), False, frozenset({(True, True)})),
@@ -244,11 +244,11 @@ class _Compiler:
 
     def ask(self, node: syntax.LookAhead | syntax.Assertion | syntax.Anchor, following: int) -> int:
         """Add the check of an assertion."""
-        if isinstance(node, syntax.Anchor) and node.place == "start of search":
+        if isinstance(node, syntax.Anchor) and node.kind == "start of search":
             if self.predicates is None:
                 raise PatternError(r"\G is not supported in a search")
             return self.program.add(BeginSearch(following))
-        if isinstance(node, syntax.Anchor) and node.place == "end of last line" and self.predicates is not None:
+        if isinstance(node, syntax.Anchor) and node.kind == "end of last line" and self.predicates is not None:
             node = syntax.Assertion(_LAST_LINE, behind=False, negated=False)
         if isinstance(node, syntax.Assertion):
             return self.program.add(Test(self.predicate(node), not node.negated, following))
@@ -295,7 +295,7 @@ class _Compiler:
                 yield way
 
     def split(self, *preferred: Entries) -> Entries:
-        """Add the instructions that continue at one of several places; the first is preferred."""
+        """Add the instructions that continue at one of several indices; the first is preferred."""
         ways = list(zip(*preferred, strict=True))
         known = {way: self.program.add(Fork(way)) for way in dict.fromkeys(ways)}
         return tuple(known[way] for way in ways)
@@ -313,26 +313,26 @@ class _Compiler:
         def choice(once: Entries) -> Entries:
             return self.split(following, once) if node.mode == "lazy" else self.split(once, following)
 
-        place, least = following, node.least
+        target, least = following, node.least
         if node.most is None:
             loop = self.program.add(Fork(()))
             once = turn(loop)
             ways = (once[-1], following[-1])
             self.program.instructions[loop] = Fork(ways[::-1] if node.mode == "lazy" else ways)
             # A body that may be empty need not be read once more before it is read any number of times.
-            place, least = (once, least - 1) if least > 0 else (choice(once), 0)
+            target, least = (once, least - 1) if least > 0 else (choice(once), 0)
         else:
             for _ in range(node.most - least):
-                place = choice(turn(place[-1]))
+                target = choice(turn(target[-1]))
         for _ in range(least):
-            before, place = place, self.compile(node.body, place)
-            if place == before:  # the body is always empty
+            before, target = target, self.compile(node.body, target)
+            if target == before:  # the body is always empty
                 break
-        return place
+        return target
 
 
 def _assertion(anchor: syntax.Anchor) -> LookAround:
-    if anchor.place in ("word boundary", "inside a word"):
-        pairs = {(True, False), (False, True)} if anchor.place == "word boundary" else {(True, True), (False, False)}
+    if anchor.kind in ("word boundary", "inside a word"):
+        pairs = {(True, False), (False, True)} if anchor.kind == "word boundary" else {(True, True), (False, False)}
         return LookAround(anchor.word, False, anchor.word, False, frozenset(pairs))
-    return _ASSERTIONS[anchor.place]
+    return _ASSERTIONS[anchor.kind]

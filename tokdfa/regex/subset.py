@@ -196,13 +196,13 @@ class _Construction:
         kept = []
         accepts = False
         for group in groups:
-            place = next((i for i, t in enumerate(group) if isinstance(self.instructions[t >> 2], Accept)), None)
-            if place is None:
+            index = next((i for i, t in enumerate(group) if isinstance(self.instructions[t >> 2], Accept)), None)
+            if index is None:
                 kept.append(group)
             elif self.preference == "first":
-                return [*kept, group[:place]], True
+                return [*kept, group[:index]], True
             else:
-                kept.append(group[:place] + group[place + 1 :])
+                kept.append(group[:index] + group[index + 1 :])
                 if self.preference == "longest":
                     return kept, True
                 accepts = True

@@ -14,7 +14,7 @@ from typing import Any, Literal, NoReturn, TypeAlias, cast
 
 from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.regex.budget import Budget
-from tokdfa.regex.dialects import Operators, Place, read_dialect
+from tokdfa.regex.dialects import AnchorKind, Operators, read_dialect
 from tokdfa.regex.unicode import Ranges, complement, library_of, ranges, union, universe
 
 Mode: TypeAlias = Literal["greedy", "lazy", "possessive"]
@@ -78,9 +78,9 @@ class LookAhead:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """The empty word where `place` holds; for a word boundary, `word` is the set of the symbols of words."""
+    """The empty word where `kind` holds; for a word boundary, `word` is the set of the symbols of words."""
 
-    place: Place
+    kind: AnchorKind
     word: Ranges = ()
 
 
@@ -124,7 +124,7 @@ def _parse_operators(operators: Operators, pattern: str) -> Any:
             warnings.simplefilter("ignore")
             return parser.parse(operators.text)
     except re.error as error:
-        at = operators.places[error.pos] if error.pos is not None and error.pos < len(operators.places) else 0
+        at = operators.offsets[error.pos] if error.pos is not None and error.pos < len(operators.offsets) else 0
         raise PatternError(error.msg, value=pattern[at : at + 40], where=f"pattern, offset {at}") from None
     except OverflowError as error:
         raise LimitExceededError(f"the pattern cannot be read: {error}", value=pattern) from None
@@ -204,7 +204,7 @@ class _Conversion:
     def look(self, body: Node, behind: bool, negated: bool, at: int) -> Node:
         nodes = [body]
         for node in nodes:  # grows during the loop
-            if isinstance(node, Anchor) and node.place == "start of search":
+            if isinstance(node, Anchor) and node.kind == "start of search":
                 self.refuse(r"\G in a look-around is not supported", at)
             if behind and (isinstance(node, Atomic) or (isinstance(node, Repeat) and node.mode == "possessive")):
                 self.refuse("an atomic group or possessive repetition in a look-behind is not supported", at)
@@ -239,8 +239,8 @@ def _one_symbol_test(node: Node) -> LookAhead | None:
         return LookAhead(node.ranges, False)
     if isinstance(node, LookAhead):
         return node
-    if isinstance(node, Anchor) and node.place in ("end of text", "end of line"):
-        return LookAhead(((10, 10),) if node.place == "end of line" else (), True)
+    if isinstance(node, Anchor) and node.kind in ("end of text", "end of line"):
+        return LookAhead(((10, 10),) if node.kind == "end of line" else (), True)
     if isinstance(node, Alternate):
         tests = [_one_symbol_test(option) for option in node.options]
         known = [test for test in tests if test is not None]

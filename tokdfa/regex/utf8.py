@@ -85,8 +85,8 @@ class Tries(NamedTuple):
         """Return the trie with only the rows that can be reached from the first bytes."""
         kept = []
         for rows in reversed(levels):
-            used, place = np.unique(leads, return_inverse=True)
-            kept.append(place.reshape(leads.shape).astype(np.int32))
+            used, index = np.unique(leads, return_inverse=True)
+            kept.append(index.reshape(leads.shape).astype(np.int32))
             leads = rows[used]
         return cls(distinct(leads), (leads, *kept[:0:-1]), kept[0])
 
@@ -183,7 +183,7 @@ class _Expansion:
         self.budget = budget
         partition = dfa.partition
         self.tries = SymbolTries.of_partition(partition.bounds, partition.class_of_interval, dfa.no_symbol).of_length
-        self.ascii, self.ascii_place = np.unique(dfa.partition.classes(np.arange(0x80)), return_inverse=True)
+        self.ascii, self.ascii_class = np.unique(dfa.partition.classes(np.arange(0x80)), return_inverse=True)
         self.waiting = dfa.accepts & dfa.delayed
         self.plain: dict[_Plain, int] = {}
         self.rows_between: dict[int, Int32Array] = {}
@@ -277,7 +277,7 @@ class _Expansion:
             dfa = self.dfa
             row = np.full(_N_COLUMNS, self.between(int(dfa.table[state, dfa.no_symbol]), 1), dtype=np.int32)
             of_class = _mapped(dfa.table[state, self.ascii], lambda target: self.between(target, 1))
-            row[:0x80] = of_class[self.ascii_place]
+            row[:0x80] = of_class[self.ascii_class]
             row[0xC2:0xE0], row[0xE0:0xF0], row[0xF0:0xF5] = (self.lead(state, length) for length in (2, 3, 4))
             row[EDGE] = self.between(int(dfa.table[state, dfa.edge]), 1)
             row[BOUNDARY] = self.between(int(dfa.table[state, dfa.boundary]), 0)

@@ -151,16 +151,16 @@ _FEW = 8
 
 # A position where a token may have begun: the tokens before it that are not yet written, the node of the trie that
 # spells the part of it read so far, and the state of the token DFA before it.
-_Place: TypeAlias = tuple[Output, int, int]
+_Candidate: TypeAlias = tuple[Output, int, int]
 
 
 class _State:
     """The knowledge about a text: the positions where its last token may begin, the end of the text first."""
 
-    __slots__ = ("arcs", "places")
+    __slots__ = ("arcs", "candidates")
 
-    def __init__(self, places: tuple[_Place, ...]) -> None:
-        self.places = places
+    def __init__(self, candidates: tuple[_Candidate, ...]) -> None:
+        self.candidates = candidates
         self.arcs: dict[int, tuple[Output, _State]] = {}
 
 
@@ -202,7 +202,7 @@ class SubsequentialTransducer(Displayed):
         self._automaton = CompactTokenDFA(dictionary)
         self._one_pass: OnePass | None = None
         self._max_states = max_states
-        self._states: dict[tuple[_Place, ...], _State] = {}
+        self._states: dict[tuple[_Candidate, ...], _State] = {}
         self._reached: list[int] = dictionary.folding.state.tolist()
         every = dictionary.alphabet.trie()
         self._trie = TokenTrie(every.symbols, every.offsets, dictionary.folding.birth < 0)
@@ -240,28 +240,28 @@ class SubsequentialTransducer(Displayed):
     def _start(self) -> _State:
         return self._state((((), 0, 0),))
 
-    def _state(self, places: tuple[_Place, ...]) -> _State:
-        state = self._states.get(places)
+    def _state(self, candidates: tuple[_Candidate, ...]) -> _State:
+        state = self._states.get(candidates)
         if state is None:
             if len(self._states) >= self._max_states:
                 forgotten, self._states = self._states, {}
                 for old in list(forgotten.values()):
                     old.arcs.clear()
-            state = self._states[places] = _State(places)
+            state = self._states[candidates] = _State(candidates)
         return state
 
     def step(self, state: _State, symbol: int) -> tuple[Output, _State]:
         """Return the tokens written on a symbol, and the next state."""
         arc = state.arcs.get(symbol)
         if arc is None:
-            output, places = self._advance(state.places, symbol)
-            arc = state.arcs[symbol] = (output, self._state(places))
+            output, candidates = self._advance(state.candidates, symbol)
+            arc = state.arcs[symbol] = (output, self._state(candidates))
         return arc
 
-    def _advance(self, places: tuple[_Place, ...], symbol: int) -> tuple[Output, tuple[_Place, ...]]:
-        end: _Place | None = None
-        following: list[_Place] = []
-        for pending, node, state in places:
+    def _advance(self, candidates: tuple[_Candidate, ...], symbol: int) -> tuple[Output, tuple[_Candidate, ...]]:
+        end: _Candidate | None = None
+        following: list[_Candidate] = []
+        for pending, node, state in candidates:
             child = self._child(node, symbol)
             if child < 0:
                 continue
@@ -354,7 +354,7 @@ class TransducerStream:
 
     def finish(self) -> Int32Array:
         """Return the tokens of the rest of the text, and reset the stream for another text."""
-        rest = self._state.places[0][0]
+        rest = self._state.candidates[0][0]
         self._state = self._transducer._start()
         self.n_read = self.n_settled = 0
         return np.array(rest, dtype=np.int32)

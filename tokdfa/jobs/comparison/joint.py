@@ -77,7 +77,7 @@ class Joint:
         self.within: list[tuple[int, int]] = []
         self._number_within: dict[tuple[int, int], int] = {}
         self.effects: list[Effect] = []
-        self._room = Budget(max_seconds=math.inf, what="the effects of tokens on the automaton of both split patterns")
+        self._budget = Budget(max_seconds=math.inf, what="the effects of tokens on both split patterns")
         self._numbers: dict[Effect, int] = {}
         self._longer: dict[tuple[int, str], int] = {}
         self._longer_by_class: dict[tuple[int, int], int] = {}
@@ -156,8 +156,8 @@ class Joint:
         effects[:] = np.array(of_key, dtype=np.int64)[numbered[1]]
         rest = (effects == _NOT_HERE) | (offsets[1:] == offsets[:-1])
         effects[rest | (told == BAD)] = -1
-        places: list[int] = np.flatnonzero(rest).tolist()
-        return places
+        unread: list[int] = np.flatnonzero(rest).tolist()
+        return unread
 
     def _effect_after(self, most: int, before: int | None, wanted: int) -> int:
         """Return the effect of symbols with an effect, None for none, and one more symbol of a class."""
@@ -215,7 +215,7 @@ class Joint:
 
     def _number(self, effect: Effect) -> int:
         if effect not in self._numbers:
-            self._room.spend(len(effect) + sum(map(len, effect)))
+            self._budget.spend(len(effect) + sum(map(len, effect)))
             self._numbers[effect] = len(self.effects)
             self.effects.append(effect)
         return self._numbers[effect]
@@ -241,7 +241,7 @@ def _explore(
         budget.spend(sum(map(len, row)) + len(row))
         budget.check_states(len(numbers))
     ends = [first.ends[one] and second.ends[other] for one, other in numbers.states]
-    arrows = {(place, target) for place, row in enumerate(rows) for cell in row for target, *_ in cell}
+    arrows = {(state, target) for state, row in enumerate(rows) for cell in row for target, *_ in cell}
     sources, targets = np.array([*arrows], dtype=np.int32).reshape(-1, 2).T.copy()
     kept = {old: new for new, old in enumerate(np.flatnonzero(reached(targets, sources, ends)).tolist())}
     moves = [

@@ -1,4 +1,4 @@
-"""The product of two tokenizers, the states of it that texts reach, and the places where the two paths diverge.
+"""The product of two tokenizers, the states of it that texts reach, and the divergences of the two paths.
 
 Only the rows to which the last token of a text leads matter, and for many tokens that lead to one state, only the
 tokens that all of them forbid.
@@ -99,7 +99,7 @@ class Product:
         return state < self.joint.n_states and self.joint.ends[state]
 
 
-class Place(NamedTuple):
+class Divergence(NamedTuple):
     """The place where a path ceases to be one of the second tokenizer: a token, and a state after it.
 
     `length` is the least number of bytes of a text with such a path: `before` the token, of the token, and to the end.
@@ -175,8 +175,8 @@ class Reach:
             self._expand(state, level)
         return int(FAR)
 
-    def places(self) -> Iterator[Place]:
-        """Yield the places at which paths cease, with lower bounds of lengths; lengths before the token ascend."""
+    def divergences(self) -> Iterator[Divergence]:
+        """Yield the divergences, with lower bounds of lengths; lengths before the token ascend."""
         for level, state, kinds in self._levels():
             yield from self._expand(state, level)
             yield from self._forbidden(state, level, kinds)
@@ -216,11 +216,11 @@ class Reach:
             for new in np.unique(levels[nearer]).tolist():
                 self._pending[new].add(state)
 
-    def _expand(self, state: int, level: int) -> list[Place]:
+    def _expand(self, state: int, level: int) -> list[Divergence]:
         """Go on from a state with every token that is allowed now and was not before."""
         if state >= self._joint.n_states:
             return self._expand_within(state, level)
-        found: list[Place] = []
+        found: list[Divergence] = []
         waiting = self._waiting.get(state)
         is_start = level == 0 and self._start is None
         if waiting is None:
@@ -241,13 +241,15 @@ class Reach:
             self._go(state, level, effect, tokens, False, found)
         return found
 
-    def _go(self, state: int, level: int, effect: int, tokens: Int64Array, begins: bool, found: list[Place]) -> None:
+    def _go(
+        self, state: int, level: int, effect: int, tokens: Int64Array, begins: bool, found: list[Divergence]
+    ) -> None:
         """Go on with tokens of one effect where pieces of the first splitting begin with them, or do not."""
         for target in self._joint.effects[effect][state]:
             if target.begins_a == begins:
                 self._arrive(state, level, tokens, target, found)
 
-    def _arrive(self, state: int, level: int, tokens: Int64Array, target: Target, found: list[Place]) -> None:
+    def _arrive(self, state: int, level: int, tokens: Int64Array, target: Target, found: list[Divergence]) -> None:
         if not target.cut_b:
             missing = self._tokens.is_missing[tokens]
             self._push(target.state, tokens[~missing], level)
@@ -265,16 +267,16 @@ class Reach:
         kinds: tuple[int, ...] | None,
         tokens: Int64Array,
         target: Target,
-        found: list[Place],
+        found: list[Divergence],
     ) -> None:
         least = level + int(not self._of.may_end(target.state))
         bounds = self._tokens.length[tokens] + least
         near = bounds <= self.limit
         for token, bound in zip(tokens[near].tolist(), bounds[near].tolist(), strict=True):
-            found.append(Place(bound, state, level, kinds, token, target))
+            found.append(Divergence(bound, state, level, kinds, token, target))
 
-    def _expand_within(self, state: int, level: int) -> list[Place]:
-        found: list[Place] = []
+    def _expand_within(self, state: int, level: int) -> list[Divergence]:
+        found: list[Divergence] = []
         waiting = self._waiting.get(state)
         if waiting is None:
             waiting = np.fromiter(self._of.iter_going_on(state), np.int64)
@@ -290,9 +292,9 @@ class Reach:
             self._arrive(state, level, np.array(tokens), target, found)
         return found
 
-    def _forbidden(self, state: int, level: int, kinds: Int64Array) -> list[Place]:
+    def _forbidden(self, state: int, level: int, kinds: Int64Array) -> list[Divergence]:
         """Return the places where the second continues a piece and does not allow a pair that the first has."""
-        found: list[Place] = []
+        found: list[Divergence] = []
         if not len(kinds):
             return found
         tokens = self._tokens

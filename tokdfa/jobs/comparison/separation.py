@@ -21,7 +21,7 @@ import numpy as np
 
 from tokdfa.jobs.comparison.joint import Joint, remembered
 from tokdfa.jobs.comparison.parts import Vocabularies
-from tokdfa.jobs.comparison.reach import FAR, Place, Product, Reach
+from tokdfa.jobs.comparison.reach import FAR, Divergence, Product, Reach
 from tokdfa.jobs.comparison.result import Stage
 from tokdfa.kernels.encode.events import BEGINS
 
@@ -50,25 +50,29 @@ class Separation:
         self._effects_to: dict[int, list[int]] = defaultdict(list)
         self._n_indexed = 0
 
-    def shortest(self) -> list[Place]:
-        """Return all places at which paths of the shortest separating texts cease; none if no text separates."""
+    def shortest(self) -> list[Divergence]:
+        """Return the divergences of the shortest separating texts; none if no text separates."""
         self._reach = reach = Reach(self._product, progress=self._progress)
-        places: list[Place] = []
+        divergences: list[Divergence] = []
         best = int(FAR)
-        for place in reach.places():
+        for divergence in reach.divergences():
             # So far the length is a lower bound: ends within reach are not looked for.
-            if place.length > best:
-                if place.before + 1 > best:
+            if divergence.length > best:
+                if divergence.before + 1 > best:
                     break
                 continue
-            kind = int(self._tokens.kind[place.token])
-            exact = place.before + int(self._tokens.length[place.token]) + self._way_out(place.target.state, kind)
+            kind = int(self._tokens.kind[divergence.token])
+            exact = (
+                divergence.before
+                + int(self._tokens.length[divergence.token])
+                + self._way_out(divergence.target.state, kind)
+            )
             if exact < best:
-                best, places = exact, []
+                best, divergences = exact, []
             if exact == best < FAR:
-                places.append(place._replace(length=exact))
+                divergences.append(divergence._replace(length=exact))
             reach.limit = best
-        return places
+        return divergences
 
     @remembered(1_000_000)
     def _way_out(self, state: int, kind: int) -> int:
@@ -79,34 +83,34 @@ class Separation:
 
     # Texts
 
-    def texts(self, places: list[Place], *, most: int, seconds: float) -> list[bytes]:
-        """Return texts of these places: at least one, and no more than `most` or than time allows."""
+    def texts(self, divergences: list[Divergence], *, most: int, seconds: float) -> list[bytes]:
+        """Return texts of these divergences: at least one, and no more than `most` or than time allows."""
         found: dict[bytes, None] = {}
         deadline = time.monotonic() + seconds
-        for place in places:
-            for text in self._texts(place):
+        for divergence in divergences:
+            for text in self._texts(divergence):
                 found[text] = None
                 if len(found) >= most or time.monotonic() > deadline:
                     return list(found)
         return list(found)
 
-    def _texts(self, place: Place) -> Iterator[bytes]:
+    def _texts(self, divergence: Divergence) -> Iterator[bytes]:
         words = self._tokens.words
-        rest = place.length - place.before - len(words[place.token])
-        ends = self._endings(place.target.state, int(self._tokens.kind[place.token]), rest)
-        if place.before == 0:
+        rest = divergence.length - divergence.before - len(words[divergence.token])
+        ends = self._endings(divergence.target.state, int(self._tokens.kind[divergence.token]), rest)
+        if divergence.before == 0:
             for end in ends:
-                yield words[place.token] + end
+                yield words[divergence.token] + end
             return
-        for token in self._candidates(place.state, place.before):
+        for token in self._candidates(divergence.state, divergence.before):
             kind = int(self._tokens.kind[token])
-            if place.kinds is not None and kind not in place.kinds:
+            if divergence.kinds is not None and kind not in divergence.kinds:
                 continue
-            if place.kinds is None and not place.target.begins_a and self._forbids(kind, place.token):
+            if divergence.kinds is None and not divergence.target.begins_a and self._forbids(kind, divergence.token):
                 continue
-            for before in self._beginnings(place.state, token, place.before):
+            for before in self._beginnings(divergence.state, token, divergence.before):
                 for end in ends:
-                    yield before + words[place.token] + end
+                    yield before + words[divergence.token] + end
 
     @remembered(100_000)
     def _forbids(self, kind: int, token: int) -> bool:
@@ -187,13 +191,13 @@ class WholePieces:
         joint = self._joint
         # The states after the beginning of the word, and whether the other splitting has cut it alike.
         reached = {(state, True): before for state, before in self._before.items()}
-        for place, symbol in enumerate(word):
+        for index, symbol in enumerate(word):
             following: dict[tuple[int, bool], str] = {}
             for (state, same), before in reached.items():
                 for target, *events in joint.moves(state, symbol):
                     mine, other = reversed(events) if of_second else events
-                    if (mine == BEGINS) == (place == 0):
-                        key = target, same and (other == BEGINS) == (place == 0)
+                    if (mine == BEGINS) == (index == 0):
+                        key = target, same and (other == BEGINS) == (index == 0)
                         following[key] = min(following.get(key, before), before, key=n_bytes)
             reached = following
         anywhere: list[str] = []

@@ -125,15 +125,19 @@ class _Comparer:
             return self.without_search(report, Obstacle.PRETOKENIZER, error)
         first_byte = None if splittings[0].prefix_space is None else ord(" ")
         search = Separation(joint, Vocabularies(*both, ignore_ids=self.ignore_ids), first_byte, self.progress)
-        places = search.shortest()
-        if places and places[0].length <= 3 and (found := self.least(self.short_texts(2))) is not None:
+        divergences = search.shortest()
+        if divergences and divergences[0].length <= 3 and (found := self.least(self.short_texts(2))) is not None:
             return self.different(found, proven=True)
         self.say(Step.TRIALS)
-        texts = search.texts(places, most=self.tuning.max_texts, seconds=self.tuning.max_seconds) if places else []
+        texts = (
+            search.texts(divergences, most=self.tuning.max_texts, seconds=self.tuning.max_seconds)
+            if divergences
+            else []
+        )
         candidates = [data.decode() for data in texts]
         # The space may be one that was inserted.
         candidates += [text[1:] for text in candidates if first_byte is not None and text[1:] and text[1] != " "]
-        least = places[0].length - (first_byte is not None) if places else None
+        least = divergences[0].length - (first_byte is not None) if divergences else None
         # If merging gives the same, only texts with these can differ.
         other_specials = self.parts.other_specials
         whole_words = (self.parts.whole_words(side) for side in (self.a, self.b))
@@ -147,7 +151,7 @@ class _Comparer:
             # A text may be shorter than its normalized form.
             proven = not self.parts.is_normalized and n_bytes(str(found.text)) <= least
             return self.different(found, proven=proven)
-        if places:
+        if divergences:
             raise UnsupportedFeatureError(undecided_words(Obstacle.NO_TEXT_FOUND), value=candidates[:1])
         if other_specials:
             least_special = min(other_specials, key=n_bytes)

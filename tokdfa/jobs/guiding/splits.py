@@ -115,8 +115,8 @@ class Splits:
     gives several tokens for it: it is given as the one token. The table over cores is filled where it is read.
     """
 
-    def __init__(self, lifted: TokenLift, text: np.ndarray, offsets: np.ndarray, kinds: IdKinds) -> None:
-        self._lifted = lifted
+    def __init__(self, lift: TokenLift, text: np.ndarray, offsets: np.ndarray, kinds: IdKinds) -> None:
+        self._lift = lift
         self._tree: list[dict[int, int]] = [{}, {}]
         self._ends: set[int] = set()
         for piece in kinds.forbidden:
@@ -127,12 +127,12 @@ class Splits:
                     self._tree.append({})
                 node = self._tree[node][id]
             self._ends.add(node)
-        self._cuts = Cuts(lifted.split_nfa.class_of_code_point)
+        self._cuts = Cuts(lift.split_nfa.class_of_code_point)
         self._classes = [_Class(None)]
         # One entry an id; class 0 has the ids that no canonical stream has.
         self.class_of: Int32Array = self._classify(text, offsets, kinds)
         n_classes = len(self._classes)
-        self._n_symbols = lifted.split_nfa.n_classes
+        self._n_symbols = lift.split_nfa.n_classes
         self._width = 4 * n_classes + self._n_symbols
         self._cores: list[_Core] = [()]
         self._number_of: dict[_Core, int] = {(): DEAD}
@@ -160,7 +160,7 @@ class Splits:
         self._of_kind: dict[tuple[int, int, int], int] = {}
         self._initial_core = self._number({(False, False, _ROOT): 1})
         self.initial = self._initial_core * self._cuts.n_cuts
-        every = (1 << len(lifted.split_nfa.moves)) - 1
+        every = (1 << len(lift.split_nfa.moves)) - 1
         # The state between two symbols of any text.
         self.anywhere = self._number({(False, False, _NOWHERE): every}) * self._cuts.n_cuts
         if not kinds.forbidden:
@@ -244,10 +244,10 @@ class Splits:
 
     def _completed(self, core: int, symbol: int) -> int:
         """Return the core within a token, after it has completed a symbol of a class."""
-        effect = self._lifted.effect_after(None, symbol)
+        effect = self._lift.effect_after(None, symbol)
         found: _Found = {}
         for guess in self._cores[core]:
-            states = self._lifted.apply(guess.states, effect, not guess.must_begin, not guess.is_inside)
+            states = self._lift.apply(guess.states, effect, not guess.must_begin, not guess.is_inside)
             if states:
                 key = True, False, guess.node
                 found[key] = found.get(key, 0) | states
@@ -268,7 +268,7 @@ class Splits:
     def _add(self, found: _Found, parts: TokenParts, states: int, is_inside: bool, must_begin: bool, node: int) -> None:
         """Add the states of the split NFA after the whole symbols of a token, and after the symbol that it cuts off."""
         if parts.effect is not None:
-            states = self._lifted.apply(states, parts.effect, not must_begin, not is_inside)
+            states = self._lift.apply(states, parts.effect, not must_begin, not is_inside)
             is_inside, must_begin = True, False
         if states:
             key = (is_inside, must_begin, node) if parts.tail else (False, False, node)
@@ -280,9 +280,7 @@ class Splits:
         number = self._number_of.get(core)
         if number is not None:
             return number
-        is_final = any(
-            self._lifted.is_final(LiftState(guess.states)) and guess.node not in self._ends for guess in core
-        )
+        is_final = any(self._lift.is_final(LiftState(guess.states)) and guess.node not in self._ends for guess in core)
         with SHARED:
             number = self._number_of.get(core, len(self._cores))
             if number == len(self._cores):
@@ -305,7 +303,7 @@ class Splits:
 
     def _classify(self, text: np.ndarray, offsets: np.ndarray, kinds: IdKinds) -> Int32Array:
         usable, special, alone, forbidden = kinds
-        nfa = self._lifted.split_nfa
+        nfa = self._lift.split_nfa
         byte_classes = np.zeros(256, dtype=np.int32)
         keys, told = words.take_apart(
             text, offsets, ~usable, nfa.class_of_code_point, nfa.n_classes, byte_classes, self._effect_after
@@ -314,7 +312,7 @@ class Splits:
         if numbered is None:
             raise LimitExceededError("the ids have too many classes", value=f"more than {MAX_CLASSES}")
         distinct, key_of = numbered
-        parts = [self._lifted.joined(*words.parts_of_key(key)) for key in distinct.tolist()]
+        parts = [self._lift.joined(*words.parts_of_key(key)) for key in distinct.tolist()]
         numbers: dict[_Class, int] = {self._classes[0]: 0}
 
         def number(known: _Class) -> int:
@@ -332,7 +330,7 @@ class Splits:
         return class_of
 
     def _effect_after(self, before: int | None, symbol: int) -> int:
-        effect = self._lifted.effect_after(before, symbol)
+        effect = self._lift.effect_after(before, symbol)
         if effect > words.MOST_EFFECTS:
             raise LimitExceededError("the ids have too many effects", value=effect)
         return effect

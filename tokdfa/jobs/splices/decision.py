@@ -112,10 +112,10 @@ class Ground:
             raise UnsupportedFeatureError("the space that is put before texts is unknown, and fused with what follows")
         self._starts = starts
         try:
-            self.hypotheses: SplitNFA = find_split_nfa(splitting)
+            self.split_nfa: SplitNFA = find_split_nfa(splitting)
         except PatternError as error:
             raise UnsupportedFeatureError(error.what, value=error.value) from None
-        if any(event == DROPPED for row in self.hypotheses.moves for cell in row for _, event in cell):
+        if any(event == DROPPED for row in self.split_nfa.moves for cell in row for _, event in cell):
             raise UnsupportedFeatureError("the pre-tokenizer may drop text", value=splitting)
         self.specials = self._specials(tokenizer)
         is_bytewise = tokenizer.why_not("bytes") is None
@@ -131,7 +131,7 @@ class Ground:
         atoms = self._symbols.atoms
         if not atoms:
             return specials
-        if specials or not _is_one_piece(self.hypotheses):
+        if specials or not _is_one_piece(self.split_nfa):
             raise UnsupportedFeatureError("pieces with symbols that are found in them", value=atoms[0])
         spaced = next((atom for atom in atoms if {*atom} & {*self.rewrites.spaces}), None)
         if spaced is not None and self.rewrites != PLAIN_TEXT:
@@ -156,7 +156,7 @@ class Ground:
         symbols = self._symbols
         hides = symbols.unknown & ~symbols.refused if symbols.is_marked else None
         seam = Seam(
-            self.hypotheses,
+            self.split_nfa,
             before,
             after,
             sorted(tracked),
@@ -257,10 +257,10 @@ def ground_of(tokenizer: Tokenizer, *, starts: bool = False) -> Ground:
     return tokenizer.derived(Ground, True) if starts and ground.rewrites.prefix is not None else ground
 
 
-def _is_one_piece(hypotheses: SplitNFA) -> bool:
+def _is_one_piece(split_nfa: SplitNFA) -> bool:
     """Return whether no text is split."""
-    return not any(event == BEGINS for row in hypotheses.moves[1:] for cell in row for _, event in cell) and not any(
-        target == 0 for row in hypotheses.moves for cell in row for target, _ in cell
+    return not any(event == BEGINS for row in split_nfa.moves[1:] for cell in row for _, event in cell) and not any(
+        target == 0 for row in split_nfa.moves for cell in row for target, _ in cell
     )
 
 

@@ -168,17 +168,17 @@ class EdgeFinder:
     def _firsts_within(self, state: int, following: int) -> list[_Locations]:
         """Return the locations after each byte within a symbol; only bytes that continue one lead on."""
         after = self._bytes.followers(following)
-        places: dict[int, _Locations] = {NOWHERE: (), DONE: ((state, False),)}
+        locations: dict[int, _Locations] = {NOWHERE: (), DONE: ((state, False),)}
         for number in {*after} - {NOWHERE, DONE}:
-            places[number] = (((state, number), False),)
+            locations[number] = (((state, number), False),)
         none: list[_Locations] = [()]
-        return none * 0x80 + [places[number] for number in after] + none * 0x40
+        return none * 0x80 + [locations[number] for number in after] + none * 0x40
 
     def _find(self, use: Use, longest: int, firsts: list[_Locations], n_put: int) -> tuple[Edges, int]:
         walk = self._walks[use in (Use.BEGIN, Use.GO_ON)]
         first = np.full(256, _NONE, dtype=np.int32)
-        numbers = {places: walk.number(places) for places in {*firsts}}
-        first[:] = [numbers[places] for places in firsts]
+        numbers = {locations: walk.number(locations) for locations in {*firsts}}
+        first[:] = [numbers[locations] for locations in firsts]
         tokens: list[Int32Array] = []
         reached: list[Int32Array] = []
         nodes = np.arange(len(self._levels[0].byte) if self._levels else 0)
@@ -206,19 +206,19 @@ class EdgeFinder:
         edges = self._edges(walk, np.concatenate([none, *tokens]), np.concatenate([none, *reached]), n_put)
         return edges, EVERY if is_all else longest
 
-    def _steps(self, walk: _Walk, places: Int32Array, byte: Int32Array, use: Use) -> Int32Array:
-        after = walk.table[places, byte]
+    def _steps(self, walk: _Walk, locations: Int32Array, byte: Int32Array, use: Use) -> Int32Array:
+        after = walk.table[locations, byte]
         unknown = after == _UNKNOWN
         if unknown.any():
-            for key in np.unique(places[unknown].astype(np.int64) * 256 + byte[unknown]).tolist():
+            for key in np.unique(locations[unknown].astype(np.int64) * 256 + byte[unknown]).tolist():
                 row, symbol = divmod(key, 256)
                 found = walk.number(self._after(walk.locations(row), symbol, use, False))
                 walk.table[row, symbol] = found
-            after = walk.table[places, byte]
+            after = walk.table[locations, byte]
         return after
 
     def _edges(self, walk: _Walk, tokens: Int32Array, reached: Int32Array, n_put: int) -> Edges:
-        """Return the edges of tokens; each token leads to some places."""
+        """Return the edges of tokens; each token leads to some locations."""
         kinds, inverse = np.unique(reached, return_inverse=True)
         targets: list[int] = []
         cuts: list[bool] = []
@@ -235,8 +235,8 @@ class EdgeFinder:
         rows = np.repeat(begins[inverse], repeats) + within
         target = np.array(targets, dtype=np.int32)[rows] if targets else np.zeros(0, dtype=np.int32)
         cut = np.array(cuts, dtype=np.bool_)[rows] if targets else np.zeros(0, dtype=np.bool_)
-        places = [self.locations[number] for number in targets]
-        states = np.array([p if isinstance(p, int) else p[0] for p in places], dtype=np.int32)
+        locations = [self.locations[number] for number in targets]
+        states = np.array([p if isinstance(p, int) else p[0] for p in locations], dtype=np.int32)
         state = states[rows] if targets else np.zeros(0, dtype=np.int32)
         return Edges(every, self._lengths[every] - n_put, self._kinds[every], target, state, cut, n_put)
 
@@ -247,19 +247,19 @@ class EdgeFinder:
             self.locations.append(location)
         return number
 
-    def _after(self, places: _Locations, byte: int, use: Use, is_first: bool) -> _Locations:
+    def _after(self, locations: _Locations, byte: int, use: Use, is_first: bool) -> _Locations:
         seam = self._seam
         found: dict[tuple[Location, bool], None] = {}
-        for place, cut in places:
-            if not isinstance(place, int):
+        for location, cut in locations:
+            if not isinstance(location, int):
                 if byte & 0xC0 != 0x80 or (is_first and use == Use.PART):
                     continue
-                following = self._bytes.follow(place[1], bytes([byte]))
+                following = self._bytes.follow(location[1], bytes([byte]))
                 if following != NOWHERE:
-                    found[place[0] if following == DONE else (place[0], following), cut] = None
+                    found[location[0] if following == DONE else (location[0], following), cut] = None
                 continue
             for number, following in self._leading[byte]:
-                for move in seam.moves[place][number]:
+                for move in seam.moves[location][number]:
                     if move.parts or move.is_special or move.begins_apart != (is_first and use == Use.PART):
                         continue
                     if is_first and use == Use.PART and move.begins_whole:

@@ -14,7 +14,7 @@ class Scan(NamedTuple):
     """A guess: the special token that is being read, if any, and the texts that must not turn out to be one."""
 
     special: int = -1  # Its number; -1 outside
-    place: int = 0  # The number of its symbols read so far
+    n_read: int = 0  # The number of its symbols read so far
     # The texts read since offsets where no special token, or a shorter one, was supposed to begin.
     pending: frozenset[str] = frozenset()
 
@@ -46,8 +46,8 @@ class Found:
         if pending is None:
             return
         if scan.special >= 0:
-            if self.contents[scan.special][scan.place] == symbol:
-                yield self._within(scan.special, scan.place + 1, pending), WITHIN
+            if self.contents[scan.special][scan.n_read] == symbol:
+                yield self._within(scan.special, scan.n_read + 1, pending), WITHIN
             return
         for number, content in enumerate(self.contents):
             if content[0] == symbol:
@@ -56,10 +56,10 @@ class Found:
             begun = {symbol} & self._beginnings if symbol is not None else set()
             yield Scan(pending=pending | begun), PLAIN
 
-    def _within(self, special: int, place: int, pending: frozenset[str]) -> Scan:
+    def _within(self, special: int, n_read: int, pending: frozenset[str]) -> Scan:
         content = self.contents[special]
-        if place < len(content):
-            return Scan(special, place, pending)
+        if n_read < len(content):
+            return Scan(special, n_read, pending)
         # A longer one at the same offset would be found instead.
         return Scan(pending=pending | ({content} & self._beginnings))
 

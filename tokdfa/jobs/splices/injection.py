@@ -180,7 +180,7 @@ class _Question:
         if not rule.is_one_text:
             for content in (special.content for special in rule.specials if special.id in rule.merged):
                 for number in range(len(self._slots)):
-                    yield tuple(content if place == number else "" for place in range(len(self._slots)))
+                    yield tuple(content if index == number else "" for index in range(len(self._slots)))
             return
         normalizer = self._normalizer
         for special in rule.specials:

@@ -62,9 +62,9 @@ ANYTHING: Node = Repeat(Symbols(((0, 0x10FFFF),)), 0, None)
 
 def literal(text: str, what: str) -> Node:
     """Return a text as a pattern."""
-    for place, symbol in enumerate(text):
+    for index, symbol in enumerate(text):
         if 0xD800 <= ord(symbol) <= 0xDFFF:
-            where = f"character {place} of {what}"
+            where = f"character {index} of {what}"
             raise PatternError("half of a surrogate pair, which no text has", value=symbol, where=where)
     return Concat(tuple(Symbols(((ord(symbol), ord(symbol)),)) for symbol in text))
 
@@ -133,7 +133,9 @@ def least_of_classes(classes: Int64Array) -> list[tuple[int, str]]:
     starts = np.flatnonzero(changes)
     starts = starts[(starts < _SURROGATES[0]) | (starts >= _SURROGATES[1])]
     found, first = np.unique(classes[starts], return_index=True)
-    return [(number, chr(place)) for number, place in zip(found.tolist(), starts[first].tolist(), strict=True)]
+    return [
+        (number, chr(code_point)) for number, code_point in zip(found.tolist(), starts[first].tolist(), strict=True)
+    ]
 
 
 def _trimmed(classes: Int64Array, rows: list[list[int]], finals: list[bool], initial: int, what: str) -> Language:
@@ -171,8 +173,8 @@ def iter_least(language: Language, most: int) -> Iterator[str]:
     of[0xD800:0xE000] = -1
     symbols: list[list[str]] = []
     for number in range(len(language.rows[0])):
-        places = np.flatnonzero(of == number)
-        symbols.append([chr(place) for place in places[:_PER_CLASS].tolist()])
+        code_points = np.flatnonzero(of == number)
+        symbols.append([chr(code_point) for code_point in code_points[:_PER_CLASS].tolist()])
     heap: list[tuple[int, bytes, int]] = [(0, b"", 0)]
     found = 0
     while heap and found < most and len(heap) < _MOST_WAITING:

@@ -92,7 +92,7 @@ class Seam:
 
     def __init__(
         self,
-        hypotheses: SplitNFA,
+        split_nfa: SplitNFA,
         before: Language,
         after: Language,
         specials: Sequence[str] = (),
@@ -102,13 +102,13 @@ class Seam:
         refused: BoolArray | None = None,
         told_apart: BoolArray | None = None,
     ) -> None:
-        self._of = hypotheses
+        self._of = split_nfa
         self._before = before
         self._after = after
         self._found = Found(specials)
         self._prefix = rewrites.prefix
         self._start_after: _Guess = (Scan(), _DUE) if starts and rewrites.prefix is not None else _START
-        self._space = int(hypotheses.class_of_code_point[ord(rewrites.space)])
+        self._space = int(split_nfa.class_of_code_point[ord(rewrites.space)])
         self._puts = self._prefix is not None and not (refused is not None and refused[ord(" ")])
         classes, symbols, joined = self._symbols(rewrites, refused, told_apart)
         budget = Budget(what="the automaton of the seam")

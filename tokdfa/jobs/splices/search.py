@@ -303,9 +303,11 @@ class Search:
         if known is None or known.edges is not edges:
             parts = edges.cuts | (use in (Use.PART, Use.END))
             numbers, inverse = np.unique(edges.targets, return_inverse=True)
-            places = [self._edges.locations[number] for number in numbers.tolist()]
-            later, now = (np.array([self._rest(place, differed) for place in places]) for differed in (False, True))
-            rests = np.where(parts, now[inverse], later[inverse]) if len(places) else np.zeros(0, dtype=np.int64)
+            locations = [self._edges.locations[number] for number in numbers.tolist()]
+            later, now = (
+                np.array([self._rest(location, differed) for location in locations]) for differed in (False, True)
+            )
+            rests = np.where(parts, now[inverse], later[inverse]) if len(locations) else np.zeros(0, dtype=np.int64)
             kept = np.flatnonzero(rests < _FAR)
             costs: Int32Array = (edges.lengths[kept] + rests[kept]).astype(np.int32)
             # The words ascend with their numbers.

@@ -45,17 +45,17 @@ def values_that_spell(parts: Sequence[Part], content: str, filler: str | None) -
             begun = {} if isinstance(part, str) else {first: content[:n]}
             for rest in _extended(parts, first + 1, content[n:]):
                 values = {**begun, **rest}
-                places = (_slot_before(parts, first, n), _slot_after(parts, values, content, first, n))
-                fillers = product(*(("", filler) if filler and place is not None else ("",) for place in places))
+                outer = (_slot_before(parts, first, n), _slot_after(parts, values, content, first, n))
+                fillers = product(*(("", filler) if filler and at is not None else ("",) for at in outer))
                 for before, after in fillers:
                     count += 1
                     if count > _MOST:
                         raise LimitExceededError("a special token may be spelled in too many ways", value=content)
                     full = dict(values)
-                    if before and places[0] is not None:
-                        full[places[0]] = before + full.get(places[0], "")
-                    if after and places[1] is not None:
-                        full[places[1]] = full.get(places[1], "") + after
+                    if before and outer[0] is not None:
+                        full[outer[0]] = before + full.get(outer[0], "")
+                    if after and outer[1] is not None:
+                        full[outer[1]] = full.get(outer[1], "") + after
                     yield tuple(full.get(slot, "") for slot in slots)
 
 
@@ -136,7 +136,7 @@ class _State(NamedTuple):
     """Where a search is: the part, and the index in it; the guessed special token, and whether one overlaps a slot."""
 
     part: int
-    place: int
+    at: int
     scan: Scan
     touches: bool
     injected: bool
@@ -179,30 +179,30 @@ class _Search:
                 continue
             part = self._parts[state.part]
             if isinstance(part, str):
-                if state.place == len(part):
-                    heappush(heap, (size, values, state._replace(part=state.part + 1, place=0)))
+                if state.at == len(part):
+                    heappush(heap, (size, values, state._replace(part=state.part + 1, at=0)))
                     continue
-                for target in self._after(state, part[state.place], state.place + 1, in_slot=False):
+                for target in self._after(state, part[state.at], state.at + 1, in_slot=False):
                     heappush(heap, (size, values, target))
                 continue
             if len(values) <= sum(isinstance(other, Slot) for other in self._parts[: state.part]):
                 values = (*values, b"")
             language = self._languages[part]
-            if language.finals[state.place]:
-                beyond = state._replace(part=state.part + 1, place=0, touches=state.touches or state.scan.special >= 0)
+            if language.finals[state.at]:
+                beyond = state._replace(part=state.part + 1, at=0, touches=state.touches or state.scan.special >= 0)
                 heappush(heap, (size, values, beyond))
             for symbol, column in self._choices[part]:
-                place = language.rows[state.place][column]
-                if place < 0:
+                at = language.rows[state.at][column]
+                if at < 0:
                     continue
                 data = symbol.encode()
                 longer = (*values[:-1], values[-1] + data)
-                for target in self._after(state, symbol, place, in_slot=True):
+                for target in self._after(state, symbol, at, in_slot=True):
                     if target not in done:
                         heappush(heap, (size + len(data), longer, target))
         return None
 
-    def _after(self, state: _State, symbol: str, place: int, *, in_slot: bool) -> Iterator[_State]:
+    def _after(self, state: _State, symbol: str, at: int, *, in_slot: bool) -> Iterator[_State]:
         known = symbol if symbol in self._symbols else None
         key = state.scan, known
         if key not in self._moves:
@@ -210,7 +210,7 @@ class _Search:
         for scan, effect in self._moves[key]:
             touches = effect != PLAIN and (in_slot or (state.touches and effect < 0))
             ends = effect != PLAIN and scan.special < 0
-            yield _State(state.part, place, scan, touches and not ends, state.injected or (ends and touches))
+            yield _State(state.part, at, scan, touches and not ends, state.injected or (ends and touches))
 
     def _least(self, language: Language) -> Iterator[tuple[str, int]]:
         """Yield the least symbol of each class that a language and the special tokens distinguish, with its column."""

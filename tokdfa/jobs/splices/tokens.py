@@ -257,15 +257,15 @@ class Tokens:
         order = sorted(range(len(every)), key=every.__getitem__)
         rows = of.rows
         n_rows = len(rows.pointer) - 1
-        no_place = np.full(len(unknown), -1, dtype=np.int32)
-        self.words = [every[place] for place in order]
+        no_position = np.full(len(unknown), -1, dtype=np.int32)
+        self.words = [every[position] for position in order]
         kinds = np.concatenate((rows.of_token[numbers], np.full(len(unknown), n_rows, dtype=np.int32)))
         # Tokens of one kind have the same tokens after them.
         self.kinds: list[int] = kinds[order].tolist()
-        self._position: Int32Array = np.concatenate((of.position[numbers], no_place))[order]
+        self._position: Int32Array = np.concatenate((of.position[numbers], no_position))[order]
         pointer, self._start, self._stop = of.intervals
         self._pointer = np.append(pointer, pointer[-1:])
-        self._n_places = int(max(self._stop.max(initial=0), of.position.max(initial=0) + 1))
+        self._n_positions = int(max(self._stop.max(initial=0), of.position.max(initial=0) + 1))
         self.fuses = fuses
         self._unknown = n_rows
 
@@ -284,10 +284,10 @@ class Tokens:
         begin, end = self._pointer[kind], self._pointer[kind + 1]
         if begin == end:
             return np.zeros(len(tokens), dtype=np.bool_)
-        place = self._position[tokens]
+        position = self._position[tokens]
         start, stop = self._start[begin:end], self._stop[begin:end]
-        index = np.searchsorted(start, place, side="right") - 1
-        found: BoolArray = (index >= 0) & (place < stop[index])
+        index = np.searchsorted(start, position, side="right") - 1
+        found: BoolArray = (index >= 0) & (position < stop[index])
         return found
 
     def joined(self, kind: int, tokens: IntegerArray) -> BoolArray:
@@ -303,20 +303,20 @@ class Tokens:
         # The intervals of the rows, one after the other.
         within = np.arange(int(counts.sum())) - np.repeat(running_sum(counts)[:-1], counts)
         intervals = np.repeat(self._pointer[kinds], counts) + within
-        place = self._position[tokens]
+        position = self._position[tokens]
         if len(tokens) < 64:
             # The intervals that begin at an index or before it, minus the ones that end there or before it.
-            begun = np.searchsorted(np.sort(self._start[intervals]), place, side="right")
-            forbid = begun - np.searchsorted(np.sort(self._stop[intervals]), place, side="right")
+            begun = np.searchsorted(np.sort(self._start[intervals]), position, side="right")
+            forbid = begun - np.searchsorted(np.sort(self._stop[intervals]), position, side="right")
         else:
-            size = self._n_places + 1
+            size = self._n_positions + 1
             changes = np.bincount(self._start[intervals], minlength=size)
             changes -= np.bincount(self._stop[intervals], minlength=size)
-            forbid = np.cumsum(changes)[place]
-        forbid[place < 0] = 0
+            forbid = np.cumsum(changes)[position]
+        forbid[position < 0] = 0
         joined: BoolArray = forbid > 0
         if self.fuses and (kinds == self._unknown).any():
-            joined |= place < 0
+            joined |= position < 0
         return forbid < len(kinds), joined
 
 

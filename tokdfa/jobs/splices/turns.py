@@ -252,12 +252,12 @@ def _certain_specials(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
     lonely = tokenizer.derived(_lonely)
     found: list[tuple[int, int]] = []
     at = 0
-    for stretch in tokenizer.added_tokens.cut(text):
-        size = len(stretch.text if isinstance(stretch, Special) else stretch)
-        if isinstance(stretch, Special):
-            if odd_ones((stretch,)):
+    for segment in tokenizer.added_tokens.cut(text):
+        size = len(segment.text if isinstance(segment, Special) else segment)
+        if isinstance(segment, Special):
+            if odd_ones((segment,)):
                 return []
-            if stretch.text in lonely:
+            if segment.text in lonely:
                 found.append((at, at + size))
         at += size
     return found

@@ -15,7 +15,7 @@ LONGEST_STATE = 1 << 16
 
 T = TypeVar("T", np.int32, np.int64)
 
-_NO_ROOM = -5
+_FULL = -5
 _FIRST_CAPACITY = 1024
 
 
@@ -95,7 +95,7 @@ class Construction:
 
     def go_on(self) -> bool:
         """Continue until all states have their transitions, or a buffer is full; return whether it is done."""
-        return check_memory(lib.tokdfa_write_out(self._trie.pointer, self._struct.pointer)) != _NO_ROOM
+        return check_memory(lib.tokdfa_write_out(self._trie.pointer, self._struct.pointer)) != _FULL
 
     def grow(self) -> None:
         """Enlarge the buffers."""

@@ -55,8 +55,10 @@ class WorkQueue:
             *(writable(self._ids, np.int32), writable(self.id_offsets, np.int64)),
             *(writable(np.array(each, dtype=np.int64), np.int64) for each in ([0, *unknown], unknown)),
         ]
-        places, offsets, edges, ids, id_offsets, starts, counts = self._kept
-        self.pointer: Any = ffi.new(_QUEUE, (places, offsets, edges, ids, id_offsets, 0, 0, starts, counts, len(steps)))
+        addresses, offsets, edges, ids, id_offsets, starts, counts = self._kept
+        self.pointer: Any = ffi.new(
+            _QUEUE, (addresses, offsets, edges, ids, id_offsets, 0, 0, starts, counts, len(steps))
+        )
 
     def __len__(self) -> int:
         """Return the number of batches."""
@@ -73,7 +75,7 @@ class WorkQueue:
         return self._ids, self.id_offsets
 
 
-_DONE, FOREIGN, TOO_LONG, INVALID, CUT_SHORT, _NO_ROOM, LACKS_IDS, _PAUSED, _CROWDED, _TOO_LARGE, _WAITS = range(
+_DONE, FOREIGN, TOO_LONG, INVALID, CUT_SHORT, _FULL, LACKS_IDS, _PAUSED, _CROWDED, _TOO_LARGE, _WAITS = range(
     0, -11, -1
 )
 """How an encoding fails: FOREIGN and TOO_LONG as for pieces; where the text is not UTF-8, or ends within a symbol; with
@@ -178,10 +180,10 @@ class TextRun:
         self._pieces.let_cache_grow()
         n: int = lib.tokdfa_encode_text(self._pointer, data, size, pointer)
         # Between the calls signals are heeded, such as Ctrl-C.
-        while n in (TOO_LONG, _NO_ROOM, _PAUSED):
+        while n in (TOO_LONG, _FULL, _PAUSED):
             if n == TOO_LONG and not self._pieces.learn_long():
                 self._encode_piece(data, size, out)
-            elif n == _NO_ROOM:
+            elif n == _FULL:
                 # A long segment that only the text after it can settle, such as spaces without end; or a long part of
                 # characters, which must fit into the buffers together with its prefix.
                 self._grow(2 * self._split.capacity)

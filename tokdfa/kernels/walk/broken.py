@@ -33,10 +33,10 @@ def find_broken(cuts: Struct, text: Uint8Array, ends: Int64Array, bounds: Int64A
         raise ValueError("the texts must be those of all ids, one after the other")
     if int(ends[-1:].sum()) != len(text) or (np.diff(ends, prepend=0) <= 0).any():
         raise ValueError("the bytes of ids must be all of the text, one after the other")
-    room = max(64, len(ends) // 16)
+    capacity = max(64, len(ends) // 16)
     while True:
-        rows: Int64Array = np.empty((room, 6), dtype=np.int64)
-        n = call(lib.tokdfa_broken, cuts.pointer, text, ends, bounds, len(bounds) - 1, out=(rows, room))
+        rows: Int64Array = np.empty((capacity, 6), dtype=np.int64)
+        n = call(lib.tokdfa_broken, cuts.pointer, text, ends, bounds, len(bounds) - 1, out=(rows, capacity))
         if n >= 0:
             return rows[:n]
-        room *= 4
+        capacity *= 4

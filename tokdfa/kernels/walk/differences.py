@@ -40,10 +40,12 @@ def find_differences(given: Tokenizations, other: Tokenizations) -> Int64Array:
     """
     if given.n_texts != other.n_texts:
         raise ValueError("both tokenizations must be of the same texts")
-    room = max(64, given.n_ids // 16)
+    capacity = max(64, given.n_ids // 16)
     while True:
-        rows: Int64Array = np.empty((room, 6), dtype=np.int64)
-        n = call(lib.tokdfa_differences, given.struct.pointer, other.struct.pointer, given.n_texts, out=(rows, room))
+        rows: Int64Array = np.empty((capacity, 6), dtype=np.int64)
+        n = call(
+            lib.tokdfa_differences, given.struct.pointer, other.struct.pointer, given.n_texts, out=(rows, capacity)
+        )
         if n >= 0:
             return rows[:n]
-        room *= 4
+        capacity *= 4

@@ -95,43 +95,49 @@ def doubtful_parts(tables: Struct, ids: Int32Array, states: Uint8Array, *, begin
     """
     if not len(ids):
         return np.zeros((1, 2), dtype=np.int64)
-    room = max(64, len(ids) // 16)
+    capacity = max(64, len(ids) // 16)
     while True:
-        parts: Int64Array = np.empty((room, 2), dtype=np.int64)
+        parts: Int64Array = np.empty((capacity, 2), dtype=np.int64)
         n = call(
-            lib.tokdfa_doubtful_parts, tables.pointer, ids, len(ids), _of_pairs(ids, states), begins, out=(parts, room)
+            lib.tokdfa_doubtful_parts,
+            tables.pointer,
+            ids,
+            len(ids),
+            _of_pairs(ids, states),
+            begins,
+            out=(parts, capacity),
         )
         if n >= 0:
             return parts[:n]
         if n == _IS_UNKNOWN:
             return None
-        room *= 4
+        capacity *= 4
 
 
 def byte_runs(tables: Struct, ids: Int32Array) -> Int64Array:
     """Return the runs of ids that are read as bytes: the first id, the last, and whether all are ASCII; (runs, 3)."""
-    room = max(64, len(ids) // 16)
+    capacity = max(64, len(ids) // 16)
     while True:
-        runs: Int64Array = np.empty((room, 3), dtype=np.int64)
-        n = call(lib.tokdfa_byte_runs, tables.pointer, ids, len(ids), out=(runs, room))
+        runs: Int64Array = np.empty((capacity, 3), dtype=np.int64)
+        n = call(lib.tokdfa_byte_runs, tables.pointer, ids, len(ids), out=(runs, capacity))
         if n >= 0:
             return runs[:n]
-        room *= 4
+        capacity *= 4
 
 
 def characters_of_runs(
-    tables: Struct, ids: Int32Array, places: Int64Array, *, is_all: bool, forwards: bool
+    tables: Struct, ids: Int32Array, indices: Int64Array, *, is_all: bool, forwards: bool
 ) -> Int32Array:
-    """Return the characters at one end of runs of byte tokens: each begins at one of `places`, and has a direction.
+    """Return the characters at one end of runs of byte tokens: each begins at one of `indices`, and has a direction.
 
     A character is U+FFFD if the bytes are not UTF-8, and -1 if it may depend on ids beyond these; `is_all` is whether
     there are none in that direction.
     """
-    if places.min(initial=0) < 0 or places.max(initial=-1) >= len(ids):
+    if indices.min(initial=0) < 0 or indices.max(initial=-1) >= len(ids):
         raise ValueError("the places must be those of ids")
     step = 1 if forwards else -1
-    characters: Int32Array = np.empty(len(places), dtype=np.int32)
-    given = (tables.pointer, ids, len(ids), places, len(places), step, is_all)
+    characters: Int32Array = np.empty(len(indices), dtype=np.int32)
+    given = (tables.pointer, ids, len(ids), indices, len(indices), step, is_all)
     call(lib.tokdfa_run_characters, *given, out=(characters,))
     return characters
 

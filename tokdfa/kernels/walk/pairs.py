@@ -48,8 +48,8 @@ def build_table(
     a_row = -(-n_columns // BLOCK)
     n_rows = len(states) + 1
     # Real dictionaries have one and a half blocks a state. Block 0 is the empty one.
-    room = slots_for(n_rows, 1 << 10)
-    bits: Uint64Array = np.zeros(room * _WORDS, dtype=np.uint64)
+    capacity = slots_for(n_rows, 1 << 10)
+    bits: Uint64Array = np.zeros(capacity * _WORDS, dtype=np.uint64)
     row_of: Int32Array = np.full(len(parent) + 1, -1, dtype=np.int32)
     blocks: Int32Array = np.empty(n_rows * a_row, dtype=np.int32)
     fields = {
@@ -60,7 +60,7 @@ def build_table(
     }  # fmt: skip
     done, n_made, n_distinct = 0, 0, 1
     while True:
-        known = np.empty(2 * room, dtype=np.int32)
+        known = np.empty(2 * capacity, dtype=np.int32)
         job = Struct(
             "tokdfa_pair_job", **fields, bits=bits, known=known, done=done, n_made=n_made, n_distinct=n_distinct
         )
@@ -68,7 +68,7 @@ def build_table(
         n_made, n_distinct = job.pointer.n_made, job.pointer.n_distinct
         if done > len(states):
             return row_of, blocks[: n_made * a_row], bits[: n_distinct * _WORDS].copy()
-        room *= 2
+        capacity *= 2
         bits = np.concatenate((bits, np.zeros_like(bits)))
 
 

@@ -44,7 +44,7 @@ MOST_IDS = 128
 MOST_REACH = 1024
 
 _IDS = ffi.typeof("uint32_t[]")
-_NO_PLACE = ffi.NULL
+_NO_CURSOR = ffi.NULL
 
 
 class Cursor:
@@ -69,22 +69,27 @@ class Cursor:
         return status
 
 
-def accepts(by: Struct, ids: IntegerArray, reach: int, place: Cursor | None = None) -> int:
+def accepts(by: Struct, ids: IntegerArray, reach: int, cursor: Cursor | None = None) -> int:
     """Return DONE if a whole text is canonical; otherwise the status that stopped the walk, or another code.
 
     `ids` are an array of uint16, int32, uint32, int64 or uint64, contiguous and aligned; that they are in range is
     checked. The walk is over a copy of some of them at a time, so another thread may change them meanwhile. Up to
-    `reach` ids before an id may be looked at again, at most `MOST_REACH`. `place` is where to continue, up to `ids` at
+    `reach` ids before an id may be looked at again, at most `MOST_REACH`. `cursor` is where to continue, up to `ids` at
     most, and, afterwards, how far the text is canonical; by default the walk begins with the text. Bytes are not
     counted.
     """
     status: int = lib.tokdfa_accepts(
-        by.pointer, ffi.from_buffer(ids), ids.itemsize, len(ids), reach, _NO_PLACE if place is None else place.pointer
+        by.pointer,
+        ffi.from_buffer(ids),
+        ids.itemsize,
+        len(ids),
+        reach,
+        _NO_CURSOR if cursor is None else cursor.pointer,
     )
     return status
 
 
-_NO_ROOM = 5
+_FULL = 5
 _LONG = 1 << 20
 
 
@@ -136,7 +141,7 @@ def wrong_parts(
         status = lib.tokdfa_wrong_parts(walker().pointer, where_cut.pointer, ffi.from_buffer(_IDS, ids), state)
         if status == UNSURE:
             learn(int(state.row), int(ids[begins[state.stream] + state.at]))
-        elif status == _NO_ROOM:
+        elif status == _FULL:
             found = np.concatenate((found, np.empty_like(found)))
             job.set("found", found.reshape(-1))
             state.room = len(found)

@@ -178,7 +178,7 @@ def _nodes(trees: list[syntax.Node]) -> list[syntax.Node]:
 
 
 def _looks_far(node: syntax.Node) -> bool:
-    return isinstance(node, syntax.Assertion) or (isinstance(node, syntax.Anchor) and node.place in _LOOKS_FAR)
+    return isinstance(node, syntax.Assertion) or (isinstance(node, syntax.Anchor) and node.kind in _LOOKS_FAR)
 
 
 def _children(node: syntax.Node) -> tuple[syntax.Node, ...]:

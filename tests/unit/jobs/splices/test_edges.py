@@ -32,7 +32,7 @@ def test_texts_differ_only_where_partings_are() -> None:
         some = regular(question.within, "regex", "within")
         before = language_of("before", some, literal(question.before, "before"))
         after = language_of("after", literal(question.after, "after"), some)
-        seam = Seam(ground.hypotheses, before, after, rewrites=ground.rewrites)
+        seam = Seam(ground.split_nfa, before, after, rewrites=ground.rewrites)
         tokens = ground._tokens(seam)
         # Without any, so that it goes everywhere.
         search = Search(seam, tokens)
