@@ -22,7 +22,16 @@ from tokdfa.tokenizers.pretokenizers.token_lift import LiftState, TokenLift, Tok
 
 
 class Cuts:
-    """The incomplete symbols of UTF-8, those with equal completions being one; cut 0 stands for none."""
+    r"""The incomplete symbols of UTF-8, those with equal completions being one; cut 0 stands for none.
+
+    If class 1 has é and €, and class 0 all others, the bytes C4, C5 and E2 83 are one cut: whatever completes them is
+    of class 0. C3, the first byte of é, and E2 82, the first two of €, are others.
+
+    >>> classes = np.zeros(0x110000, dtype=np.uint16)
+    >>> classes[[ord("é"), ord("€")]] = 1
+    >>> [Cuts(classes).of(data) for data in (b"\xc4", b"\xc5", b"\xe2\x83", b"\xc3", b"\xe2\x82", b"a")]
+    [1, 1, 1, 2, 3, 0]
+    """
 
     def __init__(self, class_of_code_point: Uint16Array) -> None:
         whole = -1 - class_of_code_point.astype(np.int32)

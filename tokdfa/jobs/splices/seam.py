@@ -2,7 +2,7 @@
 
 A state has the guesses of the two splittings about one text: for the text before the seam and the text after it,
 encoded separately, and for the whole. So wherever the boundaries of pieces differ, their effect on the same symbols can
-be seen.
+be seen. With the default tokenizer, the texts "a" and "s" have the ids 64 and 82 apart, and "as" is one token, 289.
 """
 
 from __future__ import annotations
