@@ -109,31 +109,20 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
     def sizes(self) -> dict[str, int]:
         """The numbers of the parts that the tokenizer is made of: its rules, its entries."""
 
-    @property
-    def pair_automaton(self) -> PairAutomaton | None:
-        """The automaton of the rules, asked by ids; None where tokens are not made by rules."""
-        return None
+    pair_automaton: PairAutomaton | None = None
+    """The automaton of the rules, asked by ids; None where tokens are not made by rules."""
 
-    @property
-    def acceptor(self) -> Acceptor | None:
-        """The judge of streams word by word, by one call to the kernels; None where words do not decide."""
-        return None
+    acceptor: Acceptor | None = None
+    """The engine that reads streams word by word, by one call to the kernels; None where words do not decide."""
 
-    @property
-    def segmenter(self) -> Segmenter | None:
-        """The segmentation of texts by the scores of pieces; None where pieces have no scores."""
-        return None
+    segmenter: Segmenter | None = None
+    """The segmentation of texts by the scores of pieces; None where pieces have no scores."""
 
-    @property
-    def proper_dictionary(self) -> Dictionary | None:
-        """The proper dictionary, its rules in the order of the file, that merges as the tokenizer does; None without.
+    proper_dictionary: Dictionary | None = None
+    """The proper dictionary, its rules in the order of the file, that merges as the tokenizer does; None without.
 
-        Raises
-        ------
-        UnsupportedFeatureError, LimitExceededError
-            If it cannot be decided whether there is one.
-        """
-        return None
+    UnsupportedFeatureError or LimitExceededError is raised if it cannot be decided whether there is one.
+    """
 
     def why_not(self, capability: Capability) -> str | None:
         """Return why the tokenizer lacks a capability, in half a sentence about it; None if it has it.

@@ -8,7 +8,7 @@ from typing import Any
 
 from tokdfa.base.arrays import BoolArray, Uint16Array
 from tokdfa.tokenizers.pretokenizers.building import build_machine, certain_pairs
-from tokdfa.tokenizers.pretokenizers.machine import DATA, Machine, Runs, SplitNFA, known_names, splitting_budget
+from tokdfa.tokenizers.pretokenizers.machine import DATA, NAMES, Machine, Runs, SplitNFA, splitting_budget
 from tokdfa.tokenizers.pretokenizers.split_nfa import build_split_nfa
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
@@ -57,7 +57,7 @@ def _in_lines(fields: dict[str, Any]) -> str:
 def write(folder: Path = DATA) -> None:
     """Build all machines and write them into a folder."""
     folder.mkdir(exist_ok=True)
-    for splitting, name in known_names().items():
+    for splitting, name in NAMES.items():
         for kind, text in _built(splitting).items():
             folder.joinpath(f"{kind}_{name}.json").write_text(text, "ascii")
 

@@ -232,7 +232,7 @@ def _by_words(tokenizer: AnyTokenizer, ids: Int32Array, lows: Int64Array, highs:
 
 def _of_longest_matches(tokenizer: AnyTokenizer, ids: Int32Array, lows: Int64Array, highs: Int64Array) -> _SomeFound:
     """Return the same as :func:`_by_words`, where the longest match is taken."""
-    from tokdfa.tokenizers.models.wordpiece.reencoding import Reencoder
+    from tokdfa.tokenizers.models.wordpiece.end_to_end import Reencoder
 
     if np.array_equal(lows[1:], highs[:-1]):
         indices, bounds = np.arange(lows[0], highs[-1]), np.append(lows, highs[-1:]) - lows[0]

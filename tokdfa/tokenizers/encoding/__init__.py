@@ -4,7 +4,8 @@ A text is split at its special tokens (`special`, `added_tokens`) into segments,
 `splitting`), and a piece becomes ids. The engine for pieces depends on the tokenizer:
 
 - `text_encoder`: splitting and encoding in one C loop, for dictionaries over bytes if a machine splits the text, and
-  for dictionaries over characters, on one thread or on several that write their ids side by side;
+  for dictionaries over characters, on one thread or on several that write their ids side by side; texts are brought
+  into a normalization form first, if need be;
 - `piece_encoder`: pieces that are already cut, over bytes or characters, with a cache of earlier pieces; pieces of
   characters are cut further where no token has both sides next to each other;
 - `merger`: merging by priority, for all other dictionaries;
@@ -12,7 +13,7 @@ A text is split at its special tokens (`special`, `added_tokens`) into segments,
 
 `piece_ids` chooses among them and is where to start reading; its results are in `encoded`. `stream` does the same for
 texts that come in parts, `batches` for many texts on all cores, by `threads`. `texts` refuses values that are not
-texts, `in_form` brings texts into a normalization form.
+texts.
 
 Used by: `tokenizers`.
 

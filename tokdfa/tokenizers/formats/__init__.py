@@ -41,30 +41,11 @@ def read(
     ``spiece.model``, ``vocab.json`` with ``merges.txt``, a single ``.tiktoken`` file, ``merges.txt`` alone, and
     ``vocab.txt``.
 
-    Parameters
-    ----------
-    source : str, Path or object
-        A path; if there is nothing there, the name of an encoding, see
-        :func:`~tokdfa.tokenizers.formats.tiktoken.read_by_name`. Or one of the objects that :func:`tokdfa.load` takes.
-    format : str, optional
-        One of `FORMATS`; detected from content and name by default.
-    specials : dict, str or Path, optional
-        The special tokens of a rank file; see :func:`tokdfa.load`.
-
-    Raises
-    ------
-    MissingFileError
-        If neither a file nor an encoding of this name is on this machine; the hint suggests a name, or how to get it.
-    FileFormatError
-        If the file is malformed, or no format is recognised; the error says where.
-    UnsupportedFeatureError
-        If it asks for something that is not modelled exactly.
-    LimitExceededError
-        If it is larger than 256 MiB, unpacked.
-    WrongTypeError
-        If the source is nothing that can be read.
-    OSError
-        If it cannot be read.
+    `source` is a path or, if there is nothing there, the name of an encoding, see
+    :func:`~tokdfa.tokenizers.formats.tiktoken.read_by_name`; or one of the objects that :func:`tokdfa.load` takes,
+    which also describes `specials` and the errors. `format` is one of `FORMATS`, detected from content and name by
+    default. MissingFileError is raised if neither a file nor an encoding of this name is on this machine; the hint
+    suggests a name, or how to get it. Files larger than 256 MiB, unpacked, are refused (LimitExceededError).
     """
     check_format(format)
     if not isinstance(source, (str, PathLike)):

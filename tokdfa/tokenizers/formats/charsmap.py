@@ -8,6 +8,7 @@ from tokdfa.base.arrays import BoolArray, Int64Array, Uint8Array, Uint32Array
 from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.spelling.charsmap import LARGE, MOST_PREFIXES, TableWords, UnreadableTableError, read_table
 from tokdfa.kernels.unigram.texts import RuleArrays
+from tokdfa.tokenizers.decoder import is_utf8
 from tokdfa.tokenizers.models.unigram.character_rules import CharacterRules
 from tokdfa.tokenizers.normalizers.steps import MOST_GROWTH
 
@@ -72,7 +73,7 @@ def _check_utf8(words: TableWords, spelled: Uint8Array, where: str) -> None:
     """Refuse words and replacements that are not UTF-8."""
     # Nearly always all of them are, and none begins within a character.
     is_start: BoolArray = spelled[words.values] & 0xC0 != 0x80
-    if words.is_utf8 and is_start.all() and _is_utf8(spelled):
+    if words.is_utf8 and is_start.all() and is_utf8(spelled.tobytes()):
         return
     replacements = spelled.tobytes()
     for key, start in zip(words.text.tobytes().split(b"\0"), words.values.tolist(), strict=False):
@@ -81,14 +82,6 @@ def _check_utf8(words: TableWords, spelled: Uint8Array, where: str) -> None:
         except UnicodeDecodeError:
             what = "the character table has a rule that is not UTF-8"
             raise UnsupportedFeatureError(what, value=key, where=where) from None
-
-
-def _is_utf8(text: Uint8Array) -> bool:
-    try:
-        text.tobytes().decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _check_units(units: Uint32Array, n_bytes: int, where: str) -> None:

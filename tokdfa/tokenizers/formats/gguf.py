@@ -23,7 +23,7 @@ from tokdfa.tokenizers.formats.ranks import over_scored
 from tokdfa.tokenizers.formats.vocabulary import over_bytes, over_characters
 from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 from tokdfa.tokenizers.formats.written import Pairs, Vocabulary
-from tokdfa.tokenizers.models.wordpiece.llama_cpp import LlamaCppNormalizer
+from tokdfa.tokenizers.models.wordpiece.normalizer import LlamaCppNormalizer
 from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer
 from tokdfa.tokenizers.pretokenizers.llama_cpp import PRE_TOKENIZERS, LlamaCppPreTokenizer

@@ -21,10 +21,9 @@ from tokdfa.regex.unicode.quick_check import is_normal
 from tokdfa.regex.unicode.utf8 import CHARACTER_OF
 from tokdfa.tokenizers.boundaries.added import break_each_other
 from tokdfa.tokenizers.encoding.batches import EncodedDocuments
-from tokdfa.tokenizers.encoding.in_form import InForm, OverlapError
 from tokdfa.tokenizers.encoding.piece_ids import ForeignSymbolError
 from tokdfa.tokenizers.encoding.special import Special
-from tokdfa.tokenizers.encoding.text_encoder import CharacterSplitter
+from tokdfa.tokenizers.encoding.text_encoder import CharacterSplitter, InForm, OverlapError
 from tokdfa.tokenizers.encoding.text_encoder import encode_side_by_side as on_threads
 from tokdfa.tokenizers.models.model import Direct
 from tokdfa.tokenizers.pretokenizers.steps import Splitting

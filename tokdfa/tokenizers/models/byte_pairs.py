@@ -120,7 +120,7 @@ class BytePairs(Model):
         return self.piece_ids.one_pass
 
     @property
-    def pair_automaton(self) -> PairAutomaton:
+    def pair_automaton(self) -> PairAutomaton:  # type: ignore[override]
         """The automaton of the rules, accessed by ids."""
         from tokdfa.tokenizers.neighbours import PairAutomaton
 
@@ -134,7 +134,7 @@ class BytePairs(Model):
         return proper_part(self)
 
     @property
-    def proper_dictionary(self) -> Dictionary | None:
+    def proper_dictionary(self) -> Dictionary | None:  # type: ignore[override]
         """The proper dictionary, its rules in the order of the file, that merges as the model does; None without."""
         if self.dictionary.properness():
             return self.dictionary

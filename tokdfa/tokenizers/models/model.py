@@ -39,7 +39,9 @@ class Model(Reencoding["Tokenizer"], ABC):
     :class:`~tokdfa.AnyTokenizer`. If it `takes_bytes`, a text may be given in UTF-8. If it `spells_bytes`, the
     characters of its entries represent bytes, in GPT-2's alphabet; `spell` writes pre-tokens in its letters, if the
     model segments pre-tokens. `normalizer` is its own normalization of texts. `capabilities` are the members of
-    "rules", "leftmost", "bytes" and "letters" that it has; see :meth:`~tokdfa.AnyTokenizer.why_not`.
+    "rules", "leftmost", "bytes" and "letters" that it has; see :meth:`~tokdfa.AnyTokenizer.why_not`. `pretokenizer` is
+    the name of its own one, if the model itself splits texts into words. `segmenter`, `pair_automaton` and
+    `proper_dictionary` are described in :class:`~tokdfa.AnyTokenizer`.
     """
 
     algorithm: ClassVar[str]
@@ -49,6 +51,10 @@ class Model(Reencoding["Tokenizer"], ABC):
     spell: Callable[[bytes], bytes] | None = None
     normalizer: Callable[[str], str] | None = None
     capabilities: frozenset[str] = frozenset()
+    pretokenizer: str | None = None
+    segmenter: Segmenter | None = None
+    pair_automaton: PairAutomaton | None = None
+    proper_dictionary: Dictionary | None = None
 
     # Hidden from type checkers, for which every name would exist.
     if not TYPE_CHECKING:
@@ -67,26 +73,6 @@ class Model(Reencoding["Tokenizer"], ABC):
     @abstractmethod
     def sizes(self) -> dict[str, int]:
         """The numbers of its parts: rules, pieces, entries."""
-
-    @property
-    def pretokenizer(self) -> str | None:
-        """The name of the pre-tokenizer, if the model itself splits texts into words."""
-        return None
-
-    @property
-    def segmenter(self) -> Segmenter | None:
-        """The compiled segmentation of texts by scores; None where tokens have none."""
-        return None
-
-    @property
-    def pair_automaton(self) -> PairAutomaton | None:
-        """The automaton of the rules, asked by ids; None where tokens are not made by rules."""
-        return None
-
-    @property
-    def proper_dictionary(self) -> Dictionary | None:
-        """The proper dictionary that merges as the model does; None without."""
-        return None
 
     # From text to ids
 

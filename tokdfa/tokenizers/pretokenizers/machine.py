@@ -88,50 +88,43 @@ def splitting_budget(max_seconds: float = DEFAULT_MAX_SECONDS) -> Budget:
 
 
 DATA = Path(__file__).with_name("data")
-_NAMES = {splitting: name for name, splitting in NAMED.items()}
-
-
-def known_names() -> dict[Splitting, str]:
-    """Return the names of the splittings with prebuilt machines."""
-    return dict(_NAMES)
+NAMES = {splitting: name for name, splitting in NAMED.items()}
+"""The names of the splittings with prebuilt machines, which all in `NAMED` have."""
 
 
 def is_known(splitting: Splitting) -> bool:
-    """Return whether the machine of a splitting is prebuilt, as it is for all in `named.NAMED`."""
-    return splitting in _NAMES
+    """Return whether the machine of a splitting is prebuilt."""
+    return splitting in NAMES
 
 
 def known_machine(splitting: Splitting) -> Machine | None:
     """Return the prebuilt machine of a splitting; None if it has to be built."""
-    name = _NAMES.get(splitting)
+    name = NAMES.get(splitting)
     return None if name is None else _read(name)
 
 
 def known_split_nfa(splitting: Splitting) -> SplitNFA | None:
     """Return the prebuilt NFA of a splitting; None if it has to be built."""
-    name = _NAMES.get(splitting)
-    if name is None:
+    if (fields := _fields_of(splitting)) is None:
         return None
-    fields = _fields(f"hypotheses_{name}.json")
     moves = tuple(tuple(tuple((target, event) for target, event in cell) for cell in row) for row in fields["moves"])
     return SplitNFA(_classes(fields["classes_of_moves"]), moves, tuple(fields["ends"]))
 
 
 def known_boundaries(splitting: Splitting) -> tuple[Uint16Array, BoolArray] | None:
     """Return the prebuilt answer of :func:`.building.certain_pairs`; None without one."""
-    name = _NAMES.get(splitting)
-    if name is None:
-        return None
-    fields = _fields(f"hypotheses_{name}.json")
-    certain = known_certain(splitting)
-    assert certain is not None
-    return _classes(fields["classes_of_boundaries"]), certain
+    fields, certain = _fields_of(splitting), known_certain(splitting)
+    return None if fields is None or certain is None else (_classes(fields["classes_of_boundaries"]), certain)
 
 
 def known_certain(splitting: Splitting) -> BoolArray | None:
     """Return the second part of :func:`known_boundaries` alone, which takes less time."""
-    name = _NAMES.get(splitting)
-    return None if name is None else np.array(_fields(f"hypotheses_{name}.json")["is_boundary"], dtype=np.bool_)
+    fields = _fields_of(splitting)
+    return None if fields is None else np.array(fields["is_boundary"], dtype=np.bool_)
+
+
+def _fields_of(splitting: Splitting) -> dict[str, Any] | None:
+    return None if splitting not in NAMES else _fields(f"hypotheses_{NAMES[splitting]}.json")
 
 
 # Kept, because two functions read the same file, one after the other.

@@ -88,7 +88,7 @@ class Unigram(Model):
     # From text to ids
 
     @cached_property
-    def segmenter(self) -> Segmenter:
+    def segmenter(self) -> Segmenter:  # type: ignore[override]
         """The compiled segmentation of texts."""
         return Segmenter(self.table)
 

@@ -4,9 +4,8 @@
 
 Read `vocabulary` and `maxmatch` (the algorithm by definition, the oracle, and in linear time), then `trie` (*Fast
 WordPiece Tokenization*, Algorithms 1 and 2) and `end_to_end` (whole texts in one pass, with `normalizer` and `codes`;
-`words` are words and entries as arrays, `llama_cpp` is the normalizer of llama.cpp). `language` is the automaton of
-correct tokenizations of words, `stream` the automaton of whole streams. `difference` finds a shortest text on which two
-tokenizers differ, and `reencoding` encodes the words of ids again.
+`words` are words and entries as arrays). `language` is the automaton of correct tokenizations of words, `stream` the
+automaton of whole streams. `difference` finds a shortest text on which two tokenizers differ.
 
 Callers: `tokenizers`, `jobs.validation`, `jobs.comparison`.
 

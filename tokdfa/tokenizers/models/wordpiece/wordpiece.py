@@ -16,6 +16,7 @@ from tokdfa.regex.unicode.normalization import tables
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.boundaries.words import SpacedBoundaries
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
+from tokdfa.tokenizers.decoding import CLEANUP
 from tokdfa.tokenizers.encoding.encoded import Decoded
 from tokdfa.tokenizers.models.model import Direct, Model
 
@@ -53,7 +54,7 @@ class WordPiece(Model):
         self._specials = contents.specials
 
     @property
-    def pretokenizer(self) -> Literal["BertPreTokenizer", "llama.cpp"]:
+    def pretokenizer(self) -> Literal["BertPreTokenizer", "llama.cpp"]:  # type: ignore[override]
         """The name of the pre-tokenizer, which splits text into words at white space and around punctuation."""
         return "BertPreTokenizer" if self.normalizer.library == "tokenizers" else "llama.cpp"
 
@@ -166,15 +167,9 @@ class WordPiece(Model):
         return pieces
 
     def _clean(self, text: str) -> str:
-        for old, new in self._replacements:
+        for old, new in CLEANUP if self.cleanup else ():
             text = text.replace(old, new)
         return text
-
-    @cached_property
-    def _replacements(self) -> tuple[tuple[str, str], ...]:
-        from tokdfa.tokenizers.decoding import CLEANUP
-
-        return tuple(CLEANUP) if self.cleanup else ()
 
     def id_spellings(self, tokenizer: Tokenizer) -> Spellings:
         """Return the bytes that each id adds after others; for one that begins a word this is a space and the word."""

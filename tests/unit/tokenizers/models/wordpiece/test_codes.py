@@ -22,8 +22,7 @@ from tokdfa.kernels.wordpiece.end_to_end import (
 from tokdfa.regex.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, syllables, tables
 from tokdfa.regex.unicode.ranges import LAST, contains
 from tokdfa.tokenizers.models.wordpiece.codes import ASCII, CodeTable, is_kept
-from tokdfa.tokenizers.models.wordpiece.llama_cpp import LlamaCppNormalizer
-from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer, WordNormalizer
+from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer, LlamaCppNormalizer, WordNormalizer
 from tokdfa.tokenizers.models.wordpiece.words import Words
 
 BERTS = [BertNormalizer(*(bool(number >> bit & 1) for bit in range(4))) for number in range(16)]

@@ -10,8 +10,8 @@ import pytest
 from tests.support.gguf_files import ENTRIES
 from tokdfa.base.errors import AutomatonError
 from tokdfa.tokenizers.models.wordpiece.end_to_end import EndToEnd
-from tokdfa.tokenizers.models.wordpiece.llama_cpp import LlamaCppNormalizer
 from tokdfa.tokenizers.models.wordpiece.maxmatch import max_match
+from tokdfa.tokenizers.models.wordpiece.normalizer import LlamaCppNormalizer
 from tokdfa.tokenizers.models.wordpiece.stream import StreamLanguage
 from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 

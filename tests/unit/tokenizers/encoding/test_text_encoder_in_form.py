@@ -16,8 +16,8 @@ from tokdfa.base.errors import AlphabetError
 from tokdfa.kernels.encode.utf8 import FoundTexts
 from tokdfa.regex.unicode.normalization import Form, normalize
 from tokdfa.tokenizers.encoding.added_tokens import AddedTokens
-from tokdfa.tokenizers.encoding.in_form import InForm, OverlapError
 from tokdfa.tokenizers.encoding.special import Special
+from tokdfa.tokenizers.encoding.text_encoder import InForm, OverlapError
 from tokdfa.tokenizers.formats.contents import Rewriting
 from tokdfa.tokenizers.normalizers.steps import UnicodeForm
 from tokdfa.tokenizers.pretokenizers.steps import NAMED

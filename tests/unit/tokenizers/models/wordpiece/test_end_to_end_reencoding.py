@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.families import FAMILIES
 from tokdfa.base.errors import AlphabetError
-from tokdfa.tokenizers.models.wordpiece.reencoding import Reencoder
+from tokdfa.tokenizers.models.wordpiece.end_to_end import Reencoder
 
 
 @pytest.mark.parametrize("family", ["WordPiece", "WordPiece, any steps"])
