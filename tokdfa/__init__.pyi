@@ -56,9 +56,9 @@ from tokdfa.jobs.rollouts.prefix import check_prefix as check_prefix
 from tokdfa.jobs.rollouts.result import RolloutCheck as RolloutCheck
 from tokdfa.jobs.rollouts.result import RolloutChecks as RolloutChecks
 from tokdfa.jobs.rollouts.rollout import Rollout as Rollout
-from tokdfa.jobs.rollouts.stretches import Counts as Counts
-from tokdfa.jobs.rollouts.stretches import Shares as Shares
-from tokdfa.jobs.rollouts.stretches import StretchClass as StretchClass
+from tokdfa.jobs.rollouts.spans import Counts as Counts
+from tokdfa.jobs.rollouts.spans import Shares as Shares
+from tokdfa.jobs.rollouts.spans import SpanClass as SpanClass
 from tokdfa.jobs.searching.api import Match as Match
 from tokdfa.jobs.searching.api import Matches as Matches
 from tokdfa.jobs.searching.api import Searcher as Searcher

@@ -17,9 +17,9 @@ every byte that occurs in UTF-8; a *pattern*; a *priority* p(u, v) for some pair
 token; *special tokens*; and a bit, whether *whole pieces* are looked up. It encodes a text in four steps.
 
 - **S** Every occurrence of a special token becomes its id. Specials that could overlap are refused, so occurrences
-  are disjoint, and the order in which they are looked for does not matter. Between them are *stretches*.
-- **P** A stretch is cut into *pieces*: each is the leftmost-first match of the pattern at the offset where the last one
-  ended. Patterns have no look-behind: the rest of the stretch determines it. Without a pattern there is one piece.
+  are disjoint, and the order in which they are looked for does not matter. Between them are *segments*.
+- **P** A segment is cut into *pieces*: each is the leftmost-first match of the pattern at the offset where the last one
+  ended. Patterns have no look-behind: the rest of the segment determines it. Without a pattern there is one piece.
 - **W** If whole pieces are looked up and the piece is a token, its id is the result.
 - **M** Otherwise the piece begins as a sequence of bytes. Of the neighbours u, v that have a priority, those with the
   least one, the leftmost of equals, become the token uv, again and again until none has. The ids are the result.
@@ -59,8 +59,8 @@ not safe, texts are encoded here by (S) to (M).
 Theorem 3 (seams). For u that ends with S and v that begins with T, sequences of sets of symbols, encode(u + v) is
 encode(u) + encode(v) if no special token can begin in u and end in v (`is_at_special`), and either u ends or v begins
 with one, or Theorem 2 holds for two runs of one tokenizer: over u + v, and over u and then v, which is cut at the seam.
-*Proof.* Special tokens are found in u + v as in u and in v. The last stretch of u is cut as the second run says, and so
-is the first one of v. By Theorem 2 merging gives the same for both. As special tokens may be anywhere, the last stretch
+*Proof.* Special tokens are found in u + v as in u and in v. The last segment of u is cut as the second run says, and so
+is the first one of v. By Theorem 2 merging gives the same for both. As special tokens may be anywhere, the last segment
 of u may begin within S, and the first one of v may end within T where one may begin (`Pair`). ∎
 
 A valid certificate does not say anything of ids that a post-processor adds, of decoding, of limits of length, of
@@ -86,7 +86,7 @@ from typing import Any
 GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 END = -1  # the letter after the last symbol, and the column of a table for it
 DEAD = -1  # the state of a table in which no match can be reported any more
-MOST_PLACES = 100_000  # pairs of thread lists and states of a table
+MOST_NODES = 100_000  # pairs of thread lists and states of a table
 
 Node = tuple[Any, ...]  # of a pattern; see Parser
 Derived = dict[bytes, tuple[int, int]]  # tokens that merging makes: the length of the first part, and the priority
@@ -505,8 +505,8 @@ class Tokenizer:
         found: list[tuple[int, bytes]] = []
         at = 0
         while at < len(text):
-            places = ((place, special) for special in self.specials if (place := text.find(special, at)) >= 0)
-            stop, special = min(places, default=(len(text), ""))
+            starts = ((start, special) for special in self.specials if (start := text.find(special, at)) >= 0)
+            stop, special = min(starts, default=(len(text), ""))
             for piece in self.program.pieces(text[at:stop]):
                 found += self.encode_piece(piece.encode())
             found += [(self.specials[special], special.encode())] if special else []
@@ -647,26 +647,26 @@ class Machine:
 
 
 def check_machine(
-    machine: Machine, program: Program, letters: list[tuple[int, int]], where: str, most: int = MOST_PLACES
+    machine: Machine, program: Program, letters: list[tuple[int, int]], where: str, most: int = MOST_NODES
 ) -> None:
     """Verify that a table reports the same as the threads of a pattern, and that every text begins with a match."""
     # The states of both, and whether a match was reported: nothing if no symbol was read.
-    places: list[tuple[int, tuple[int, ...], bool | None]] = [(0, program.start, None)]
-    seen = {*places}
-    for state, threads, matched in places:  # grows during the loop
+    nodes: list[tuple[int, tuple[int, ...], bool | None]] = [(0, program.start, None)]
+    seen = {*nodes}
+    for state, threads, matched in nodes:  # grows during the loop
         for class_, letter in [*letters, (END, END)]:
             (said, to), (reported, following) = machine.step(state, class_), program.step(threads, letter)
             here = f"{where}, state {state}, class {class_}"
             need(said == reported, here, f"the pattern reports {reported}, not {said}")
             need(not reported or matched is not None, here, "an empty match")
             need(matched or reported or to != DEAD or (class_, matched) == (END, None), here, "no match")
-            place = to, following, bool(matched or reported)
-            if class_ != END and place not in seen and place[:2] != (DEAD, ()):
-                seen.add(place)
-                places.append(place)
-        if len(places) > most:
+            node = to, following, bool(matched or reported)
+            if class_ != END and node not in seen and node[:2] != (DEAD, ()):
+                seen.add(node)
+                nodes.append(node)
+        if len(nodes) > most:
             raise Refused("the pattern has too many states")
-    need({state for state, *_ in places} - {DEAD} == {*range(len(machine.next))}, where, "no text leads to some state")
+    need({state for state, *_ in nodes} - {DEAD} == {*range(len(machine.next))}, where, "no text leads to some state")
 
 
 class Pair:
@@ -732,11 +732,11 @@ class Disputes:
     def __init__(self, graph: Graph, side: int, classes: Classes) -> None:
         self.graph, self.classes = graph, classes
         moves = {(joint, class_): moves for joint, row in graph.items() for class_, moves in enumerate(row)}
-        self.all = {place: {move[2] for move in every} for place, every in moves.items()}
-        self.uncut = {place: {move[2] for move in every if not move[side]} for place, every in moves.items()}
+        self.all = {key: {move[2] for move in every} for key, every in moves.items()}
+        self.uncut = {key: {move[2] for move in every if not move[side]} for key, every in moves.items()}
         cuts = (side > 0, side < 1)
-        disputed = {place: [move[2] for move in every if move[:2] == cuts] for place, every in moves.items()}
-        self.found = {place: targets for place, targets in disputed.items() if targets}
+        disputed = {key: [move[2] for move in every if move[:2] == cuts] for key, every in moves.items()}
+        self.found = {key: targets for key, targets in disputed.items() if targets}
         self.at = {class_ for _, class_ in self.found}
         self._after: dict[bytes, set[Joint]] = {}
 
@@ -759,8 +759,8 @@ class Disputes:
         """Return whether two tokens may meet at a dispute."""
         cut, symbols, _ = self.classes.read(right) or (True, [], True)
         classes = set() if cut else symbols[0] & self.at
-        places = ((state, class_) for class_ in classes for state in self.after(left))
-        return any(self.follow(self.found.get(place, ()), symbols[1:]) for place in places)
+        keys = ((state, class_) for class_ in classes for state in self.after(left))
+        return any(self.follow(self.found.get(key, ()), symbols[1:]) for key in keys)
 
 
 def check_disputes(graph: Graph, classes: Classes, derived: Derived, dead: list[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""Stretches of rollouts are those of brute force: encoding the decoded text with the library, and comparing."""
+"""Spans of rollouts are those of brute force: encoding the decoded text with the library, and comparing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.editing import edited
 from tests.support.real_tokenizers import CORPORA, Real, extra
 from tests.support.seeds import seeds
 from tests.support.tokenizer_files import added_token, tokenizer_json
-from tokdfa.jobs.rollouts.stretches import StretchClass
+from tokdfa.jobs.rollouts.spans import SpanClass
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 QWEN_PATTERN = (
@@ -78,10 +78,10 @@ def sentencepiece_words(path: Path) -> Callable[[int], bytes]:
 def found(check: tokdfa.RolloutCheck) -> list[rollouts.Expected]:
     rows = [
         rollouts.Expected(each.value, violation.start, violation.start + len(violation.ids), violation.canonical_ids)
-        for each in StretchClass
+        for each in SpanClass
         for violation in check.of_class(each)
     ]
-    # A stretch without ids is before the one that begins there.
+    # A span without ids is before the one that begins there.
     return sorted(rows, key=lambda row: (row.start, row.stop))
 
 
@@ -99,7 +99,7 @@ def check_rollout(peer: Peer, ids: list[int], drawn: random.Random, counts: Coun
             return peer.real.encode(text[1:])
     else:
         encode = peer.real.encode
-    expected = rollouts.stretches(encode, peer.word_of, given, mask, peer.cuts)
+    expected = rollouts.spans(encode, peer.word_of, given, mask, peer.cuts)
     prompt = next((at for at, flag in enumerate(mask) if flag), len(mask))
     if drawn.random() < 0.5:
         check = tokdfa.check_rollout(peer.tokenizer, given, mask)
@@ -183,11 +183,11 @@ def check_normalized(peer: Peer, ids: list[int], drawn: random.Random, counts: C
         text = "" if is_bad else b"".join(words[at] for at in places).decode()
         is_normal &= as_form(text) == text
         again += [ids[at] for at in places] if is_bad else peer.real.encode(text)
-    stretches = found(tokdfa.check_rollout(peer.tokenizer, ids, mask))
+    spans = found(tokdfa.check_rollout(peer.tokenizer, ids, mask))
     if is_normal:
-        assert stretches == rollouts.stretches(peer.real.encode, peer.word_of, ids, mask), (ids, mask)
+        assert spans == rollouts.spans(peer.real.encode, peer.word_of, ids, mask), (ids, mask)
     repaired, at = [], 0
-    for row in stretches:
+    for row in spans:
         assert row.start >= at, (ids, mask)
         own = ids[row.start : row.stop]
         assert row.canonical is None or [*row.canonical] != own, (ids, mask)
@@ -200,7 +200,7 @@ def check_normalized(peer: Peer, ids: list[int], drawn: random.Random, counts: C
         counts[row.name] += 1
         counts["no text"] += row.canonical is None
     assert repaired + ids[at:] == again, (ids, mask)
-    counts["canonical"] += not stretches
+    counts["canonical"] += not spans
     counts["not normalized"] += not is_normal
     counts["rollouts"] += 1
 
@@ -304,7 +304,7 @@ def test_many_rollouts_of_small_tokenizers(tmp_path: Path, tally: Tally) -> None
     tally("rollouts", "random cases", 12 * len(seeds(2000)))
 
 
-# Files with every step that is modelled: repairing the stretches gives what the library gives for the text.
+# Files with every step that is modelled: repairing the spans gives what the library gives for the text.
 
 
 def assert_file_repaired(kind: str, seed: int, path: Path, counts: Counter[str]) -> None:
@@ -333,23 +333,23 @@ def assert_file_repaired(kind: str, seed: int, path: Path, counts: Counter[str])
             continue
         mask = rollouts.sampled(drawn, len(ids))
         check = tokdfa.check_rollout(tokenizer, ids, mask)
-        stretches = found(check)
-        if any(row.canonical is None for row in stretches):
+        spans = found(check)
+        if any(row.canonical is None for row in spans):
             counts["no text"] += 1
             continue
         repaired, at = [], 0
-        for row in stretches:
-            assert row.start >= at, (seed, ids, stretches)
+        for row in spans:
+            assert row.start >= at, (seed, ids, spans)
             repaired += [*ids[at : row.start], *(row.canonical or ())]
             at = row.stop
             flags = {*mask[row.start : row.stop]}
             if flags:
                 name = "junctions" if len(flags) > 1 else "drift" if flags == {1} else "bugs"
-                assert row.name == name, (seed, ids, stretches)
+                assert row.name == name, (seed, ids, spans)
             counts[row.name] += 1
-        assert repaired + ids[at:] == again, (seed, ids, stretches)
-        assert bool(stretches) == (ids != again), (seed, ids)
-        counts["canonical"] += not stretches
+        assert repaired + ids[at:] == again, (seed, ids, spans)
+        assert bool(spans) == (ids != again), (seed, ids)
+        counts["canonical"] += not spans
 
 
 @pytest.mark.parametrize("kind", random_files.KINDS)

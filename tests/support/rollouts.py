@@ -1,4 +1,4 @@
-"""The stretches of rollouts by their definition, in plain Python over a library's own encoder and decoder."""
+"""The spans of rollouts by their definition, in plain Python over a library's own encoder and decoder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Encode = Callable[[str], list[int]]
 
 
 class Expected(NamedTuple):
-    """A stretch: its class, its first id, the one after its last, and the canonical ids; None if it has no text."""
+    """A span: its class, its first id, the one after its last, and the canonical ids; None if it has no text."""
 
     name: str
     start: int
@@ -49,10 +49,10 @@ def without_text(words: Sequence[bytes]) -> set[int]:
         bad |= more
 
 
-def stretches(
+def spans(
     encode: Encode, word_of: Callable[[int], bytes], ids: Sequence[int], mask: Sequence[int], cuts: Collection[int] = ()
 ) -> list[Expected]:
-    """The stretches of ids; `cuts` are the ids of special tokens that `encode` never gives.
+    """The spans of ids; `cuts` are the ids of special tokens that `encode` never gives.
 
     `encode` and `word_of` belong to a tokenizer whose text is the words of its ids.
     """

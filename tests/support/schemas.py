@@ -10,7 +10,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
-from tokdfa.cli.formats import schema_text
+from tokdfa.cli.about import schema_text
 
 __all__ = ["check", "met", "promised", "schema", "validator"]
 

@@ -80,9 +80,9 @@ def _print(report: Report) -> None:
     from tokdfa.jobs.validation.kind import ViolationKind
 
     for found in report.first:
-        place = f"token {found.token}" if found.unit == "token" else f"{found.unit} {found.number}, token {found.token}"
+        where = f"token {found.token}" if found.unit == "token" else f"{found.unit} {found.number}, token {found.token}"
         canonical = "" if found.canonical_ids is None else f", canonical {' '.join(map(str, found.canonical_ids))}"
-        say(f"{found.file}, {place}: {found.reason} [{' '.join(map(str, found.ids))}{canonical}]")
+        say(f"{found.file}, {where}: {found.reason} [{' '.join(map(str, found.ids))}{canonical}]")
     for broken in report.broken:
         say(f"broken: {broken.where}: {broken.what}")
     read = f"{counted(report.ids, 'id')} in {counted(report.documents, 'document')} of {counted(report.shards, 'file')}"

@@ -63,7 +63,9 @@ _HOMES = {
     "cuts": "split",
     "turns": "splice",
     "injection": "splice",
-    "schema": "formats",
+    "demo": "about",
+    "formats": "about",
+    "schema": "about",
 }
 
 # Commands of other tools, and the commands that do their job here.
@@ -293,7 +295,7 @@ def _versions() -> Iterable[str]:
 
 
 def _commands() -> Iterable[str]:
-    from tokdfa.cli.formats import described
+    from tokdfa.cli.about import described
 
     return described()
 

@@ -89,10 +89,10 @@ def _print(found: Identification) -> None:
     if not found.is_recorded:
         dtype += ", the type that fits best"
     of = "" if found.is_whole or found.ids is None else f" of {found.ids:,}"
-    first, last = found.stretches[0][0], found.stretches[-1][0]
-    where = f"from {first} on" if len(found.stretches) == 1 else f"the first from {first} on, the last from {last} on"
-    n = len(found.stretches)
-    part = "all there is" if found.is_whole else f"{n:,} {'stretch' if n == 1 else 'stretches'}, {where}"
+    first, last = found.segments[0][0], found.segments[-1][0]
+    where = f"from {first} on" if len(found.segments) == 1 else f"the first from {first} on, the last from {last} on"
+    n = len(found.segments)
+    part = "all there is" if found.is_whole else f"{n:,} {'segment' if n == 1 else 'segments'}, {where}"
     say(f"read: {counted(found.read, 'id')}{of} ({found.format}{dtype}): {part}")
 
 

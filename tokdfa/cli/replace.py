@@ -122,10 +122,10 @@ def command(
             fields["path"] = output
         print_json(fields)
     else:
-        place = "" if output is None else f": {output}"
+        target = "" if output is None else f": {output}"
         say(
             f"{answer.count:,} match{'es' * (answer.count != 1)} replaced, "
-            f"{counted(answer.n_old, 'token')} became {answer.n_new:,}{place}"
+            f"{counted(answer.n_old, 'token')} became {answer.n_new:,}{target}"
         )
     return 0
 
@@ -160,8 +160,8 @@ class _Answer:
 
     def _line(self, change: Change) -> str:
         old, new = self._text(change.ids), self._text(change.new_ids)
-        places = f"tokens {change.start}-{change.stop}, new tokens {change.new_start}-{change.new_stop}"
-        return f"{places}: {old} → {new}"
+        where = f"tokens {change.start}-{change.stop}, new tokens {change.new_start}-{change.new_stop}"
+        return f"{where}: {old} → {new}"
 
     def _text(self, ids: tuple[int, ...]) -> str:
         """Return the text of ids on one line, shortened."""

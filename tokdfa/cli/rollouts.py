@@ -133,8 +133,8 @@ def command(
     else:
         shown: dict[str, int] = dict.fromkeys(_CLASSES, 0)
         for example in tally.examples:
-            shown[example.stretch_class.value] += 1
-            if shown[example.stretch_class.value] <= examples:
+            shown[example.span_class.value] += 1
+            if shown[example.span_class.value] <= examples:
                 say(_line(example))
         say(f"fields: {fields.described}; {_masked(n_masked, tally.rollouts)}")
         say(tally.reason + (f"; {n_bad:,} bad record{'s' * (n_bad != 1)}" if n_bad else ""))
@@ -159,7 +159,7 @@ def _answer(tally: Tally, bad: list[tuple[str, str]], n_bad: int, is_failed: boo
     rules = sorted(tally.rules.items(), key=lambda row: (-row[1], row[0]))[:_MOST_RULES]
     kept: dict[str, list[dict[str, Any]]] = {name: [] for name in _CLASSES}
     for example in tally.examples:
-        name = example.stretch_class.value
+        name = example.span_class.value
         if len(kept[name]) < examples:
             kept[name].append({"source": example.source, **example.violation.as_json()})
     return {
@@ -169,7 +169,7 @@ def _answer(tally: Tally, bad: list[tuple[str, str]], n_bad: int, is_failed: boo
         "sampled": tally.sampled,
         **{
             name: {
-                "stretches": getattr(tally.counts, name),
+                "spans": getattr(tally.counts, name),
                 "tokens": getattr(tally.ids_in, name),
                 "share": getattr(tally.shares, name),
                 "rollouts": getattr(tally.rollouts_with, name),
@@ -191,7 +191,7 @@ def _answer(tally: Tally, bad: list[tuple[str, str]], n_bad: int, is_failed: boo
 def _line(example: Example) -> str:
     violation = example.violation
     right = "" if violation.canonical_ids is None else f", canonical {shown_ids(violation.canonical_ids)}"
-    name = {"bugs": "bug", "drift": "drift", "junctions": "junction"}[example.stretch_class.value]
+    name = {"bugs": "bug", "drift": "drift", "junctions": "junction"}[example.span_class.value]
     return (
         f"{name}: {example.source}, token {violation.index}: {violation.reason} "
         f"[from token {violation.start}: {shown_ids(violation.ids)}{right}]"

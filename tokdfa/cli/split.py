@@ -210,11 +210,11 @@ def cuts(
         raise click.BadParameter(f"there are only {len(given):,} {unit}, not {up_to:,}", param_hint="--up-to")
     with of_file(ids):
         if up_to is None:
-            places = tokenizer.safe_cuts(given, begins=not window, ends=ends).tolist()
+            cuts = tokenizer.safe_cuts(given, begins=not window, ends=ends).tolist()
         else:
-            places = [tokenizer.last_safe_cut(given, up_to, begins=not window, ends=ends)]
+            cuts = [tokenizer.last_safe_cut(given, up_to, begins=not window, ends=ends)]
     if as_json:
-        print_json({"unit": unit, "places": places, "count": len(given), "before": up_to})
+        print_json({"unit": unit, "places": cuts, "count": len(given), "before": up_to})
     else:
-        say(" ".join(map(str, places)))
-    return 0 if (places if up_to is None else places == [up_to]) else 1
+        say(" ".join(map(str, cuts)))
+    return 0 if (cuts if up_to is None else cuts == [up_to]) else 1

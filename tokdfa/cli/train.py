@@ -148,7 +148,11 @@ def command(
             f"{alphabet!r} has characters, and here the symbols are bytes, all 256 of which are included; leave it out"
         )
         raise click.BadParameter(f"{what}, or give --level character", param_hint="--alphabet")
-    is_folder = check_output(output, reading.kind, reading.pretokenizer, reading.suffix) is None
+    try:
+        is_folder = check_output(output, reading.kind, reading.pretokenizer, reading.suffix) is None
+    except TrainingError as error:
+        error.where = "output"  # By the name of the parameter, the message names the option.
+        raise
     for name in ("merges.txt", "vocab.json", "tokenizer.json") if is_folder else ("",):
         if (path := Path(output, name)).is_file():
             options.check_new(path, "-o")

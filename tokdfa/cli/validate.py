@@ -189,13 +189,13 @@ def _explanation(segmenter: Segmenter, violation: Violation) -> Iterator[str]:
     widest = max(map(len, names), default=0)
     stop = 0
     for way, name in zip(ways[:_MOST_WAYS], names, strict=False):
-        place = f"to {way.stop}" if way.stop != stop else ""
-        if place and scores.starts[way.stop] < 0:
-            yield f"    {place:<6} best by a piece from before, sum {_number(scores.sums[way.stop])}"
-            place = ""
+        end = f"to {way.stop}" if way.stop != stop else ""
+        if end and scores.starts[way.stop] < 0:
+            yield f"    {end:<6} best by a piece from before, sum {_number(scores.sums[way.stop])}"
+            end = ""
         stop = way.stop
         sums = f"score {_number(way.score)}, sum {_number(way.sum)}{', best' if way.is_best else ''}"
-        yield f"    {place:<6} {name:<{widest}}  from {way.start}, {sums}"
+        yield f"    {end:<6} {name:<{widest}}  from {way.start}, {sums}"
     if len(ways) > _MOST_WAYS:
         yield f"    … at most {_MOST_WAYS} pieces are shown"
     if scores.is_rounded_late:

@@ -26,10 +26,10 @@ from tokdfa.base.arrays import IntegerArray
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.stores.opening import open_store
 from tokdfa.stores.raw import dtype_of, iter_stream
-from tokdfa.stores.store import Chunk, Place, Problem, Store
+from tokdfa.stores.store import Chunk, Location, Problem, Store
 from tokdfa.stores.text import iter_text_or_json
 
-__all__ = ["Chunk", "Place", "Problem", "Store", "consistent", "iter_ids", "open_store"]
+__all__ = ["Chunk", "Location", "Problem", "Store", "consistent", "iter_ids", "open_store"]
 
 
 def iter_ids(

@@ -18,7 +18,7 @@ import numpy as np
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.stores.columns import TableStore
 from tokdfa.stores.raw import Boundaries, IntegerFile, RawStore
-from tokdfa.stores.store import Chunk, Dtype, Place, Problem, Store
+from tokdfa.stores.store import Chunk, Dtype, Location, Problem, Store
 
 _LONGEST_INDEX = 1 << 28
 
@@ -46,9 +46,9 @@ class FolderStore(Store):
         for member in self.members:
             yield from member.iter_chunks(size=size)
 
-    def place(self, number: int, token: int, index: int) -> Place:
+    def location(self, number: int, token: int, index: int) -> Location:
         """Return the position by its index in all files together."""
-        return Place(str(self.path), "token", index, index)
+        return Location(str(self.path), "token", index, index)
 
 
 def _total(counts: Iterable[int | None]) -> int | None:

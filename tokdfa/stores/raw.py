@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from tokdfa.base.arrays import BoolArray, Int64Array, IntegerArray
 from tokdfa.base.errors import TokenStreamError
-from tokdfa.stores.store import CHUNK, Chunk, Dtype, Place, Problem, Store
+from tokdfa.stores.store import CHUNK, Chunk, Dtype, Location, Problem, Store
 
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 """The first bytes of an archive of arrays."""
@@ -186,9 +186,9 @@ class RawStore(Store):
         document = self._boundaries.document_at(step)
         return 0 if document < 0 else int(self._boundaries.starts_from(document, 1)[0])
 
-    def place(self, number: int, token: int, index: int) -> Place:
+    def location(self, number: int, token: int, index: int) -> Location:
         """Return the byte at which an id is."""
-        return Place(str(self._ids.path), "byte", self._ids.offset + index * self._ids.dtype.itemsize, index)
+        return Location(str(self._ids.path), "byte", self._ids.offset + index * self._ids.dtype.itemsize, index)
 
     def _read_mask(self, first: int, n: int) -> BoolArray:
         assert self._mask is not None

@@ -51,8 +51,8 @@ def ids_of(value: object, where: str) -> IntegerArray:
     try:
         ids = id_array(value)
     except TokenStreamError as error:
-        place = f"{where}, {error.where}" if error.where else where
-        raise TokenStreamError(error.what, value=error.value, where=place) from None
+        location = f"{where}, {error.where}" if error.where else where
+        raise TokenStreamError(error.what, value=error.value, where=location) from None
     return signed(ids, where)
 
 
@@ -80,7 +80,7 @@ def refused(
         raise TokenStreamError(what, value=str(error), where=str(where())) from None
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """Where in a file an id is."""
 
     file: str
@@ -130,7 +130,7 @@ class Store(ABC):
     has_documents: bool = False  # Whether it says where documents begin
     has_mask: bool = False  # Whether it says which ids count in training
     n_steps: int = 1  # The number of steps that can be read separately; see :meth:`iter_chunks`
-    unit: str = "token"  # The unit in which documents are numbered; see :class:`Place`
+    unit: str = "token"  # The unit in which documents are numbered; see :class:`Location`
     problems: Sequence[Problem] = ()  # Nothing should be read from an inconsistent store
     members: Sequence[Store] = ()  # The stores that this one consists of; none if it is a single one
 
@@ -161,11 +161,11 @@ class Store(ABC):
         """Return the last step up to `step` that begins with a document; 0 if only the first one does."""
         return step
 
-    def place(self, number: int, token: int, index: int) -> Place:
+    def location(self, number: int, token: int, index: int) -> Location:
         """Return where an id is: in document `number` of the file its id `token`, and in all of the store `index`."""
         if not self.has_documents:
-            return Place(str(self.files[0]), "token", index, index)
-        return Place(str(self.files[0]), self.unit, number, token)
+            return Location(str(self.files[0]), "token", index, index)
+        return Location(str(self.files[0]), self.unit, number, token)
 
 
 class DocumentStore(Store):

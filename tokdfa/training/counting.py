@@ -211,10 +211,10 @@ class Checkpoint:
             differing = [key for key in self._request if request.get(key) != self._request[key]]
             what = f"this checkpoint is of another training, which differs in {', '.join(differing) or 'the version'}"
             raise TrainingError(what, where=str(self.path), hint="delete it to start again")
-        text, ends, counts, place = (arrays[name] for name in ("text", "ends", "counts", "place"))
-        if not _are_counts(text, ends, counts) or place.dtype != np.int64 or place.shape != (2,) or (place < 0).any():
+        text, ends, counts, at = (arrays[name] for name in _NAMES[1:])
+        if not _are_counts(text, ends, counts) or at.dtype != np.int64 or at.shape != (2,) or (at < 0).any():
             raise self._no_checkpoint("its arrays do not fit together")
-        return PieceCounts(text, ends, counts), int(place[0]), int(place[1])
+        return PieceCounts(text, ends, counts), int(at[0]), int(at[1])
 
     def _no_checkpoint(self, why: object) -> FileFormatError:
         return FileFormatError(f"not a checkpoint: {why}", where=str(self.path), hint="delete it")
@@ -222,8 +222,9 @@ class Checkpoint:
     def save(self, pieces: PieceCounts, file: int, offset: int) -> None:
         """Write the checkpoint, replacing the previous one."""
         buffer = io.BytesIO()
-        request, place = np.frombuffer(json.dumps(self._request).encode(), np.uint8), np.array([file, offset], np.int64)
-        np.savez(buffer, request=request, text=pieces.text, ends=pieces.ends, counts=pieces.counts, place=place)
+        request, at = np.frombuffer(json.dumps(self._request).encode(), np.uint8), np.array([file, offset], np.int64)
+        arrays: dict[str, Any] = dict(zip(_NAMES, (request, pieces.text, pieces.ends, pieces.counts, at), strict=True))
+        np.savez(buffer, **arrays)
         write_atomically(self.path, buffer.getvalue())
 
     def remove(self) -> None:

@@ -12,7 +12,7 @@ from tokdfa.base.verdict import DescribedEnum
 from tokdfa.jobs.identification.result import MistakeKind
 
 
-@pytest.mark.parametrize("kinds", [tokdfa.ViolationKind, tokdfa.StretchClass, MistakeKind])
+@pytest.mark.parametrize("kinds", [tokdfa.ViolationKind, tokdfa.SpanClass, MistakeKind])
 def test_each_kind_is_its_value_and_has_a_sentence(kinds: type[DescribedEnum]) -> None:
     for kind in kinds:
         assert isinstance(kind, kinds)

@@ -70,7 +70,7 @@ def test_every_format_has_the_same_answer(name: str, tmp_path: Path, command: Ca
     schemas.check("rollouts", result.stdout)
     answer = json.loads(result.stdout)
     assert answer["valid"] is True
-    assert [answer[name]["stretches"] for name in ("bugs", "drift", "junctions")] == [0, 1, 1]
+    assert [answer[name]["spans"] for name in ("bugs", "drift", "junctions")] == [0, 1, 1]
     assert (answer["rollouts"], answer["tokens"], answer["sampled"]) == (3, 12, 5)
     assert answer["drift"]["examples"][0]["canonical_ids"] == [2513]
     unit = "line 1" if "jsonl" in name else "row 0"
@@ -153,7 +153,7 @@ def test_the_summary_is_the_last_line(tmp_path: Path, command: Callable[..., Res
     result = command(path, "--ids", "response_ids", "--prompt", "prompt_ids", "--mask", "response_mask")
     *lines, fields, last = result.stdout.splitlines()
     assert fields == "fields: prompt_ids (prompt), response_ids (ids), response_mask (mask); all with a mask"
-    assert last == "4 rollouts, 16 ids, 6 sampled: 1 bug, drift 33.3333 % (1 stretch), 1 junction"
+    assert last == "4 rollouts, 16 ids, 6 sampled: 1 bug, drift 33.3333 % (1 span), 1 junction"
     assert [line.partition(":")[0] for line in lines] == ["drift", "junction", "bug"]
 
 

@@ -119,7 +119,7 @@ def test_more_merges_than_pairs(corpus: Path, tmp_path: Path) -> None:
         (b"text", ("--output", "x.bin"), "no output format has this suffix"),
         (b"text", ("--merges", "-1"), "-1 is not in the range"),
         (b"text", ("--tie", "random"), "'random' is not one of"),
-        (b"text", ("--output", "missing/merges.txt"), "no such folder: 'missing'"),
+        (b"text", ("--output", "missing/merges.txt"), "-o: no such folder: 'missing'"),
         (b"text", ("--output", "corpus.txt/folder"), "Not a directory"),
         (b"text", ("--output", "/dev/full"), "a folder should be written here, but there is a file: '/dev/full'"),
     ],

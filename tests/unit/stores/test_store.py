@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.written_stores import DOCUMENTS, IDS, STARTS, WITH_DOCUMENTS, WITHOUT_DOCUMENTS, documents_of
-from tokdfa.stores import Place, iter_ids, open_store
+from tokdfa.stores import Location, iter_ids, open_store
 
 sizes = pytest.mark.parametrize("size", [None, 1, 2, 3])
 MASK = [bool(id % 2) for id in IDS]
@@ -70,13 +70,13 @@ def test_stretches_together_are_the_store(tmp_path: Path, name: str, size: int |
 
 def test_places_of_ids_are_known(tmp_path: Path) -> None:
     places = {
-        "megatron": Place("x_text_document.bin", "byte", 12, 6),
-        "datatrove": Place("000_00000_shuffled.ds", "byte", 12, 6),
-        "olmo": Place("part-0-00000.npy", "byte", 24, 6),
-        "parquet": Place("x.parquet", "row", 3, 2),
-        "arrow-stream": Place("x.arrow", "row", 3, 2),
-        "jsonl": Place("x.jsonl", "line", 4, 2),
-        "tar-npy": Place("x.tar", "member", 7, 2),
+        "megatron": Location("x_text_document.bin", "byte", 12, 6),
+        "datatrove": Location("000_00000_shuffled.ds", "byte", 12, 6),
+        "olmo": Location("part-0-00000.npy", "byte", 24, 6),
+        "parquet": Location("x.parquet", "row", 3, 2),
+        "arrow-stream": Location("x.arrow", "row", 3, 2),
+        "jsonl": Location("x.jsonl", "line", 4, 2),
+        "tar-npy": Location("x.tar", "member", 7, 2),
     }
     for name, expected in places.items():
         folder = tmp_path / name
@@ -84,8 +84,8 @@ def test_places_of_ids_are_known(tmp_path: Path) -> None:
         store = open_store(WITH_DOCUMENTS[name][1](folder))
         numbers = [number for chunk in store.iter_chunks() for number in chunk.numbers.tolist()]
         # The third id of the fourth document.
-        place = store.place(numbers[3], 2, STARTS[3] + 2)
+        place = store.location(numbers[3], 2, STARTS[3] + 2)
         assert place._replace(file=Path(place.file).name) == expected
         assert Path(place.file).parent == folder
-    assert str(Place("x.bin", "byte", 12, 6)) == "x.bin, byte 12, token 6"
-    assert str(Place("x.txt", "token", 6, 6)) == "x.txt, token 6"
+    assert str(Location("x.bin", "byte", 12, 6)) == "x.bin, byte 12, token 6"
+    assert str(Location("x.txt", "token", 6, 6)) == "x.txt, token 6"

@@ -10,14 +10,14 @@ from tokdfa.automata.alphabet import Word
 from tokdfa.draw.graph import word_label
 from tokdfa.draw.report import page as html
 from tokdfa.jobs.rollouts.result import PARTS, Example, Tally, counted
-from tokdfa.jobs.rollouts.stretches import StretchClass
+from tokdfa.jobs.rollouts.spans import SpanClass
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 MOST_ROWS = 20
 MOST_EXAMPLES = 100
-_HEADINGS = {StretchClass.BUG: "Bugs", StretchClass.DRIFT: "Drift", StretchClass.JUNCTION: "Junctions"}
+_HEADINGS = {SpanClass.BUG: "Bugs", SpanClass.DRIFT: "Drift", SpanClass.JUNCTION: "Junctions"}
 
-_BEGINS = {StretchClass.BUG: "bugs begin", StretchClass.DRIFT: "drift begins", StretchClass.JUNCTION: "junctions begin"}
+_BEGINS = {SpanClass.BUG: "bugs begin", SpanClass.DRIFT: "drift begins", SpanClass.JUNCTION: "junctions begin"}
 
 
 class RolloutsReport(html.Report):
@@ -61,7 +61,7 @@ class RolloutsReport(html.Report):
             html.verdict(good, heading, *sentences),
             self._facts(),
             self._overview(),
-            *(self._section(each, most) for each in StretchClass if getattr(tally.counts, each.value)),
+            *(self._section(each, most) for each in SpanClass if getattr(tally.counts, each.value)),
             *self._bad_records(),
         )
 
@@ -79,41 +79,41 @@ class RolloutsReport(html.Report):
     def _overview(self) -> html.Markup:
         tally = self._tally
         whole = {
-            StretchClass.BUG: tally.tokens - tally.sampled,
-            StretchClass.DRIFT: tally.sampled,
-            StretchClass.JUNCTION: tally.tokens,
+            SpanClass.BUG: tally.tokens - tally.sampled,
+            SpanClass.DRIFT: tally.sampled,
+            SpanClass.JUNCTION: tally.tokens,
         }
-        of = {StretchClass.BUG: "those not sampled", StretchClass.DRIFT: "those sampled", StretchClass.JUNCTION: "all"}
+        of = {SpanClass.BUG: "those not sampled", SpanClass.DRIFT: "those sampled", SpanClass.JUNCTION: "all"}
 
-        def row(each: StretchClass) -> tuple[str, ...]:
+        def row(each: SpanClass) -> tuple[str, ...]:
             n_ids = getattr(tally.ids_in, each.value)
-            stretches, rollouts = getattr(tally.counts, each.value), getattr(tally.rollouts_with, each.value)
+            spans, rollouts = getattr(tally.counts, each.value), getattr(tally.rollouts_with, each.value)
             # The others are explained in sections of their own; here it would make the table too wide for a phone.
-            meaning = "" if stretches else html.tag("span", each.meaning, class_="meaning")
+            meaning = "" if spans else html.tag("span", each.meaning, class_="meaning")
             name = html.Markup(html.tag("span", _HEADINGS[each]) + meaning)
             share = f"{100 * getattr(tally.shares, each.value):.4f}\u00a0% of {of[each]}"
-            return name, f"{stretches:,}", f"{rollouts:,}", f"{n_ids:,}", share, html.bar(n_ids, whole[each])
+            return name, f"{spans:,}", f"{rollouts:,}", f"{n_ids:,}", share, html.bar(n_ids, whole[each])
 
-        heads = ("Class", "Stretches", "Rollouts", "Ids", "Share", "")
+        heads = ("Class", "Spans", "Rollouts", "Ids", "Share", "")
         table = html.data_table(
-            "What is not canonical, by who wrote it", heads[:-1], (row(each)[:-1] for each in StretchClass)
+            "What is not canonical, by who wrote it", heads[:-1], (row(each)[:-1] for each in SpanClass)
         )
         return html.tag("section", html.tag("h2", "Classes"), table, class_="tables")
 
-    def _section(self, each: StretchClass, most: int) -> html.Markup:
+    def _section(self, each: SpanClass, most: int) -> html.Markup:
         return html.tag(
             "section",
             html.tag("h2", _HEADINGS[each], id=each.value),
             html.tag("p", each.meaning),
-            self._places(each),
+            self._positions(each),
             html.tag("div", self._kinds(each), *self._rules(each), class_="tables halves"),
             self._examples(each, most),
             class_="apart",
         )
 
-    def _places(self, each: StretchClass) -> html.Markup:
+    def _positions(self, each: SpanClass) -> html.Markup:
         """Return a chart of the positions in the rollouts at which spans begin."""
-        counts = [self._tally.places[each, part] for part in range(PARTS)]
+        counts = [self._tally.positions[each, part] for part in range(PARTS)]
         bars = [
             (part, f"from {100 * part // PARTS} % to {100 * (part + 1) // PARTS} % of a rollout: {count:,}", count)
             for part, count in enumerate(counts)
@@ -128,12 +128,12 @@ class RolloutsReport(html.Report):
         ends = ("first id, 0 %", "50 %", "last id, 100 %")
         return html.chart(bars, PARTS, said, ends)
 
-    def _kinds(self, each: StretchClass) -> html.Markup:
+    def _kinds(self, each: SpanClass) -> html.Markup:
         rows = [(kind, count) for (name, kind), count in self._tally.kinds.items() if name == each]
         total = sum(count for _, count in rows)
         return html.data_table(
             f"{_HEADINGS[each]} by kind",
-            ("Kind", "Stretches", "Share"),
+            ("Kind", "Spans", "Share"),
             (
                 (
                     html.Markup(html.tag("span", kind) + html.tag("span", kind.meaning, class_="meaning")),
@@ -144,7 +144,7 @@ class RolloutsReport(html.Report):
             ),
         )
 
-    def _rules(self, each: StretchClass) -> Iterator[html.Markup]:
+    def _rules(self, each: SpanClass) -> Iterator[html.Markup]:
         rows = Counter({rule: count for (name, rule), count in self._tally.rules.items() if name == each})
         if not rows:
             return
@@ -152,7 +152,7 @@ class RolloutsReport(html.Report):
         caption = "all" if len(shown) == len(rows) else f"the first {len(shown)}"
         yield html.data_table(
             f"{_HEADINGS[each]} by rule: {caption} of {len(rows):,}",
-            ("Rule", "It merges", "Stretches", "Share"),
+            ("Rule", "It merges", "Spans", "Share"),
             ((f"{rule:,}", self._merge(rule), f"{count:,}", html.bar(count, total)) for rule, count in shown),
         )
 
@@ -160,9 +160,9 @@ class RolloutsReport(html.Report):
         left, right = (html.shortened(word_label(cast("Word", word))) for word in self._tally.merges[rule])
         return html.tag("bdi", f"{left} + {right}")
 
-    def _examples(self, each: StretchClass, most: int) -> html.Markup:
+    def _examples(self, each: SpanClass, most: int) -> html.Markup:
         """Return a table of the first examples, those with the same given and canonical ids in one row."""
-        found = [example for example in self._tally.examples if example.stretch_class == each][:most]
+        found = [example for example in self._tally.examples if example.span_class == each][:most]
         if not found:
             return html.Markup("")
         groups: dict[object, list[Example]] = {}

@@ -128,7 +128,7 @@ def identify(
     found = []
     for candidate in candidates:
         say(f"judging by {candidate.name}")
-        found.append(_judged(candidate, sample))
+        found.append(_checked(candidate, sample))
     found.sort(key=lambda each: np.inf if each.per_million is None else each.per_million)
     return Identification(
         str(path),
@@ -137,7 +137,7 @@ def identify(
         sample.is_recorded,
         sample.n_ids,
         sample.is_whole,
-        tuple(sorted((segment.place, segment.end - segment.begin) for segment in sample.segments)),
+        tuple(sorted((segment.location, segment.end - segment.begin) for segment in sample.segments)),
         tuple(found),
         sample.broken,
     )
@@ -174,7 +174,7 @@ def _typed(path: str | Path, field: str | None, most: int, sample: Sample, candi
     return sample if best is None else replace(samples[best], is_recorded=False)
 
 
-def _judged(choice: _Choice, sample: Sample) -> Candidate:
+def _checked(choice: _Choice, sample: Sample) -> Candidate:
     """Return a candidate with its violations, by the pre-tokenizer that fits best."""
     try:
         name, tokenizer, counts = _best(choice.tokenizers, sample.segments)

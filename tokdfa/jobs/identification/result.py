@@ -10,7 +10,7 @@ import numpy as np
 
 from tokdfa.base.suggestions import SuggestsNames
 from tokdfa.base.verdict import DescribedEnum, cut_short
-from tokdfa.stores.store import Place, Problem
+from tokdfa.stores.store import Location, Problem
 
 _SHOWN = 8
 
@@ -157,7 +157,7 @@ class Identification(SuggestsNames):
         The number of ids in the store; None if that is not known without reading it.
     is_whole : bool
         Whether all of it was read.
-    stretches : tuple of pairs of a Place and an int
+    segments : tuple of pairs of a Location and an int
         The segments read: where each begins, and its number of ids.
     candidates : tuple of Candidate
         The fewest violations per million ids first; candidates that cannot be judged last.
@@ -171,7 +171,7 @@ class Identification(SuggestsNames):
     is_recorded: bool
     ids: int | None
     is_whole: bool
-    stretches: tuple[tuple[Place, int], ...]
+    segments: tuple[tuple[Location, int], ...]
     candidates: tuple[Candidate, ...]
     broken: tuple[Problem, ...] = ()
 
@@ -183,7 +183,7 @@ class Identification(SuggestsNames):
     @property
     def read(self) -> int:
         """The number of ids that were read."""
-        return sum(n for _, n in self.stretches)
+        return sum(n for _, n in self.segments)
 
     def __bool__(self) -> bool:
         """Return whether the first candidate has no violations and no mistakes."""
@@ -207,7 +207,7 @@ class Identification(SuggestsNames):
             "ids": self.ids,
             "read": self.read,
             "is_whole": self.is_whole,
-            "stretches": [{**place._asdict(), "ids": n} for place, n in self.stretches],
+            "segments": [{**location._asdict(), "ids": n} for location, n in self.segments],
             "candidates": [candidate.to_dict() for candidate in self.candidates],
             "broken": [{"where": problem.where, "what": problem.what} for problem in self.broken],
         }

@@ -17,7 +17,7 @@ from tokdfa.base.errors import TokdfaError, TokenStreamError
 from tokdfa.jobs.validation.validator import Validator
 from tokdfa.jobs.validation.violation import Violation
 from tokdfa.stores.opening import find_stores, open_store
-from tokdfa.stores.store import Chunk, Place, Problem, Store
+from tokdfa.stores.store import Chunk, Location, Problem, Store
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 ENOUGH = 1000
@@ -35,15 +35,15 @@ _GOLDEN = (5**0.5 - 1) / 2
 class Segment(NamedTuple):
     """Consecutive ids of a store as they are in the file; the ids from `begin` to `end` count, the others are context.
 
-    `starts` are the indices in them at which documents begin, None if the store has no documents, and `place` is where
-    the first id that counts is.
+    `starts` are the indices in them at which documents begin, None if the store has no documents, and `location` is
+    where the first id that counts is.
     """
 
     ids: IntegerArray
     begin: int
     end: int
     starts: Int64Array | None
-    place: Place
+    location: Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +184,8 @@ def _segments(store: Store, step: int, skipped: int, end: int | None, most: int)
             document = int(np.searchsorted(starts, begin, side="right")) - 1
             if document >= 0:
                 token, number = begin - int(starts[document]), int(numbers[document])
-        place = store.place(number, token, begin + step * is_raw)
-        found.append(Segment(ids[low:high], begin - low, stop - low, inner, place))
+        location = store.location(number, token, begin + step * is_raw)
+        found.append(Segment(ids[low:high], begin - low, stop - low, inner, location))
     return found, count <= wanted
 
 

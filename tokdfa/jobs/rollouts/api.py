@@ -19,7 +19,7 @@ from tokdfa.jobs.rollouts.finding import finder_of
 from tokdfa.jobs.rollouts.frameworks import Names
 from tokdfa.jobs.rollouts.result import NONE_MISSING, Found, RolloutCheck, RolloutChecks
 from tokdfa.jobs.rollouts.rollout import Documents, Rollout, checked_prompt, sampled_ids
-from tokdfa.jobs.rollouts.stretches import OUT_OF_RANGE, Counts, classes_of, in_order, joined, without_ids
+from tokdfa.jobs.rollouts.spans import OUT_OF_RANGE, Counts, classes_of, in_order, joined, without_ids
 from tokdfa.jobs.validation.api import n_accepted
 from tokdfa.jobs.validation.validator import checked_separator, document_starts
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -44,7 +44,7 @@ def check_rollout(
 ) -> RolloutCheck:
     """Find the ids of a rollout that are not canonical, and tell bugs from drift and junctions by the mask.
 
-    The ids are compared with the canonical ids of their text between neighbouring boundaries that both share. A stretch
+    The ids are compared with the canonical ids of their text between neighbouring boundaries that both share. A span
     that differs is a *bug* if none of its ids was sampled, *drift* if all were, and otherwise a *junction*.
 
     Parameters
@@ -77,9 +77,9 @@ def check_rollout(
 
     Notes
     -----
-    An id that the tokenizer does not have is a stretch of its own, and the ids before and after it are judged
+    An id that the tokenizer does not have is a span of its own, and the ids before and after it are judged
     separately. Special tokens, also those in chat templates, split the text as they do in the tokenizer's own library.
-    See :class:`~tokdfa.jobs.rollouts.stretches.Stretches` for ids without a text and for tokenizers that normalize.
+    See :class:`~tokdfa.jobs.rollouts.spans.Spans` for ids without a text and for tokenizers that normalize.
 
     A canonical rollout costs as much as :func:`tokdfa.validate`, and some microseconds. If something is wrong, only
     that and a few ids around it are decoded and encoded again; tokenizers that are validated by encoding encode all.
@@ -141,7 +141,7 @@ def check_rollouts(
     --------
     >>> checks = tokdfa.check_rollouts(tokdfa.default_tokenizer(), [[64, 2513], [64, 261, 1193]], prompts=[1, 2])
     >>> print(checks.reason)
-    2 rollouts, 5 ids, 2 sampled: 0 bugs, drift 0.0000 % (0 stretches), 1 junction
+    2 rollouts, 5 ids, 2 sampled: 0 bugs, drift 0.0000 % (0 spans), 1 junction
     """
     if isinstance(ids, (str, os.PathLike)):
         hint = "the command tokdfa rollouts TOK FILE reads a file; here, give the list of ids of each rollout"
@@ -321,11 +321,11 @@ def _checked_parcel(tokenizer: AnyTokenizer, parcel: list[_Prepared]) -> list[Ro
         found = in_order(joined([found, outside]), begins)
     sizes = found.bounds[:, 1] - found.bounds[:, 0]
     if len(parcel) > 1 and not sizes.all():
-        # A stretch without ids may be at the end of one rollout, or at the beginning of the next.
+        # A span without ids may be at the end of one rollout, or at the beginning of the next.
         return [_checked_parcel(tokenizer, [rollout])[0] for rollout in parcel]
     if not len(sizes):
         return [RolloutCheck(tokenizer, rollout.ids, _n_sampled(rollout)) for rollout in parcel]
-    # A stretch without ids may be at the very end.
+    # A span without ids may be at the very end.
     number = np.minimum(np.searchsorted(offsets, found.bounds[:, 0], side="right") - 1, len(parcel) - 1)
     if all(rollout.sampled is None for rollout in parcel):
         classes = np.ones(len(sizes), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Finding the stretches of many rollouts: by a walk over their ids where a walk decides, else by the definition.
+"""Finding the spans of many rollouts: by a walk over their ids where a walk decides, else by the definition.
 
 By the definition, where words between cuts of the text are encoded alone, many texts are compared word by word at once,
 and a word that is known to be canonical is not looked at again. So of the WordPiece ids 11 12 13, for " the", " dri"
@@ -15,7 +15,7 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, offsets_of, running_sum
 from tokdfa.base.errors import AlphabetError, LimitExceededError, TokenStreamError
-from tokdfa.jobs.rollouts.stretches import NOT_ENCODABLE, NOT_UTF8, Stretches, in_order, joined, nothing, without_ids
+from tokdfa.jobs.rollouts.spans import NOT_ENCODABLE, NOT_UTF8, Spans, in_order, joined, nothing, without_ids
 from tokdfa.jobs.validation.api import validate
 from tokdfa.jobs.validation.differences import differences
 from tokdfa.jobs.validation.engine import engine_of
@@ -36,17 +36,17 @@ _MOST_UNITS = 1 << 14
 
 
 class Finder(OfTokenizer["AnyTokenizer"]):
-    """Finds the stretches of streams that differ from the canonical ids, by the definition.
+    """Finds the spans of streams that differ from the canonical ids, by the definition.
 
     Streams that validation accepts by something cheaper than encoding are not encoded.
     """
 
-    def __init__(self, tokenizer: AnyTokenizer, *, is_judged_by_encoding: bool) -> None:
+    def __init__(self, tokenizer: AnyTokenizer, *, by_encoding: bool) -> None:
         super().__init__(tokenizer)
-        self._encodes = is_judged_by_encoding
+        self._encodes = by_encoding
 
-    def find(self, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Stretches:
-        """Return the stretches of streams, in order: stream k has the ids from ``begins[k]`` to ``ends[k]``."""
+    def find(self, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Spans:
+        """Return the spans of streams, in order: stream k has the ids from ``begins[k]`` to ``ends[k]``."""
         lows, highs = begins, ends
         if not self._encodes:
             streams = zip(begins.tolist(), ends.tolist(), strict=True)
@@ -56,19 +56,19 @@ class Finder(OfTokenizer["AnyTokenizer"]):
 
 
 class WalkFinder(Finder):
-    """Finds stretches by one walk over all ids; only the wrong parts are encoded, with a little around them.
+    """Finds spans by one walk over all ids; only the wrong parts are encoded, with a little around them.
 
     Streams with a wrong part that is not UTF-8, is not in the normalization form, or spells a special token are judged
     by the definition.
     """
 
     def __init__(self, tokenizer: AnyTokenizer, model: Model, walk: Table) -> None:
-        super().__init__(tokenizer, is_judged_by_encoding=False)
+        super().__init__(tokenizer, by_encoding=False)
         self._model = model
         self._walk = walk
 
-    def find(self, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Stretches:
-        """Return the stretches of streams; see :meth:`Finder.find`."""
+    def find(self, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Spans:
+        """Return the spans of streams; see :meth:`Finder.find`."""
         try:
             parts, _ = self._walk.wrong_parts(ids, begins, ends)
         except LimitExceededError:
@@ -79,7 +79,7 @@ class WalkFinder(Finder):
         encoded, is_odd = encode_parts(self._model, ids, parts, ends[stream], stream, around_broken=False)
         rows = differing_tokens(self._model, ids, encoded)
         bounds = np.column_stack((rows.first, rows.first + rows.spans[:, 1] - rows.spans[:, 0]))
-        found = Stretches.encoded(bounds, rows.canonical, np.append(0, rows.canonical_spans[:, 1]))
+        found = Spans.encoded(bounds, rows.canonical, np.append(0, rows.canonical_spans[:, 1]))
         if not is_odd.any():
             return found
         others = self._in_odd_streams(ids, parts[is_odd], stream[is_odd], begins, ends)
@@ -87,8 +87,8 @@ class WalkFinder(Finder):
 
     def _in_odd_streams(
         self, ids: Int32Array, parts: Int64Array, stream: Int64Array, begins: Int64Array, ends: Int64Array
-    ) -> Iterator[Stretches]:
-        """Yield the stretches of streams with parts that are not UTF-8 or spell something odd."""
+    ) -> Iterator[Spans]:
+        """Yield the spans of streams with parts that are not UTF-8 or spell something odd."""
         trip = self.tokenizer.round_trip
         lows: list[int] = []
         highs: list[int] = []
@@ -108,25 +108,25 @@ class WalkFinder(Finder):
 
 
 def finder_of(tokenizer: AnyTokenizer) -> Finder:
-    """Return the finder of the stretches of a tokenizer, a derived table."""
+    """Return the finder of the spans of a tokenizer, a derived table."""
     engine = tokenizer.derived(engine_of)
     model = engine.model
     if model is not None and model.table is not None and is_split_at_once(model):
         return WalkFinder(tokenizer, model, model.table)
-    return Finder(tokenizer, is_judged_by_encoding=engine.model is None)
+    return Finder(tokenizer, by_encoding=engine.model is None)
 
 
-def _by_encoding(trip: RoundTrip, ids: Int32Array) -> Stretches:
-    """Return the stretches of a stream that differ, by the definition: decode it, encode its text, and compare."""
-    found: list[Stretches] = []
+def _by_encoding(trip: RoundTrip, ids: Int32Array) -> Spans:
+    """Return the spans of a stream that differ, by the definition: decode it, encode its text, and compare."""
+    found: list[Spans] = []
     cuts = np.concatenate(([-1], np.flatnonzero(trip.cuts[ids]), [len(ids)])).tolist()
     for before, stop in pairwise(cuts):
         found += _found_in(trip, ids, before + 1, stop, begins=True)
     return in_order(joined(found))
 
 
-def _all_by_encoding(tokenizer: AnyTokenizer, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Stretches:
-    """Return the stretches of several streams, not in order: most streams are encoded at once."""
+def _all_by_encoding(tokenizer: AnyTokenizer, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Spans:
+    """Return the spans of several streams, not in order: most streams are encoded at once."""
     trip = tokenizer.round_trip
     lows, highs = begins, ends
     if trip.cuts.any():
@@ -141,17 +141,17 @@ def _all_by_encoding(tokenizer: AnyTokenizer, ids: Int32Array, begins: Int64Arra
 
 
 def _by_texts(trip: RoundTrip, ids: Int32Array, lows: Int64Array, highs: Int64Array) -> _SomeFound:
-    """Return the stretches of texts that are decoded, encoded and compared at once."""
+    """Return the spans of texts that are decoded, encoded and compared at once."""
     indices, bounds = ranges(lows, highs)
     compared = compare_texts(trip, ids[indices], bounds)
     rows, canonical = compared.rows, compared.canonical
     chosen, offsets = ranges(rows[:, 3], rows[:, 4])
     bounds = rows[:, 1:3] + (lows - bounds[:-1])[rows[:, :1]]
-    return _SomeFound(Stretches.encoded(bounds, canonical[chosen], offsets), compared.is_odd)
+    return _SomeFound(Spans.encoded(bounds, canonical[chosen], offsets), compared.is_odd)
 
 
-def _found_in(trip: RoundTrip, ids: Int32Array, begin: int, stop: int, *, begins: bool) -> Iterator[Stretches]:
-    """Yield the stretches of the ids from `begin` to `stop`, before and after which the text is cut."""
+def _found_in(trip: RoundTrip, ids: Int32Array, begin: int, stop: int, *, begins: bool) -> Iterator[Spans]:
+    """Yield the spans of the ids from `begin` to `stop`, before and after which the text is cut."""
     waiting = [(begin, stop, begins)]
     while waiting:
         begin, stop, begins = waiting.pop()
@@ -185,7 +185,7 @@ def _found_in(trip: RoundTrip, ids: Int32Array, begin: int, stop: int, *, begins
             continue
         rows = differences(part, ends, canonical, others)
         chosen, offsets = ranges(*rows[:, 2:].T)
-        yield Stretches.encoded(rows[:, :2] + begin, canonical[chosen], offsets)
+        yield Spans.encoded(rows[:, :2] + begin, canonical[chosen], offsets)
 
 
 def _wrong_units(trip: RoundTrip, ids: Int32Array, cuts: Int64Array, begins: bool) -> list[int]:
@@ -214,14 +214,14 @@ def _bad_ids(trip: RoundTrip, ids: Int32Array) -> BoolArray:
 
 
 class _SomeFound(NamedTuple):
-    """The stretches of texts, except undecided ones: a bool array, one entry a text."""
+    """The spans of texts, except undecided ones: a bool array, one entry a text."""
 
-    stretches: Stretches
+    spans: Spans
     undecided: BoolArray
 
 
 def _by_words(tokenizer: AnyTokenizer, ids: Int32Array, lows: Int64Array, highs: Int64Array) -> _SomeFound | None:
-    """Return the stretches of texts, of the ids from ``lows[k]`` to ``highs[k]``, at least one; None without words."""
+    """Return the spans of texts, of the ids from ``lows[k]`` to ``highs[k]``, at least one; None without words."""
     trip = tokenizer.round_trip
     if not len(lows) or trip.boundaries.why_none is not None:
         return None
@@ -247,7 +247,7 @@ def _of_longest_matches(tokenizer: AnyTokenizer, ids: Int32Array, lows: Int64Arr
     undecided = np.zeros(len(lows), dtype=np.bool_)
     undecided[text[words.is_odd]] = True
     rows = rows[~undecided[text[rows[:, 0]]]]
-    return _SomeFound(_stretches(rows, indices[words.indices], words.canonical), undecided)
+    return _SomeFound(_spans(rows, indices[words.indices], words.canonical), undecided)
 
 
 def _of_wrong_words(tokenizer: AnyTokenizer, ids: Int32Array, lows: Int64Array, highs: Int64Array) -> _SomeFound:
@@ -290,8 +290,8 @@ def _number(indices: Int64Array, lows: Int64Array) -> Int64Array:
     return np.searchsorted(lows, indices, side="right") - 1
 
 
-def _compared(trip: RoundTrip, ids: Int32Array, words: WrongWords, *, begins: bool) -> tuple[Stretches, BoolArray]:
-    """Return the stretches of wrong words, and which of them are odd: their canonical ids have another text.
+def _compared(trip: RoundTrip, ids: Int32Array, words: WrongWords, *, begins: bool) -> tuple[Spans, BoolArray]:
+    """Return the spans of wrong words, and which of them are odd: their canonical ids have another text.
 
     All words are the first of their texts if it `begins`; otherwise none is. A word with an id that adds nothing to
     the text is odd as well.
@@ -306,7 +306,7 @@ def _compared(trip: RoundTrip, ids: Int32Array, words: WrongWords, *, begins: bo
     sides = _Side(given, spelled, bounds), _Side(right, other, words.right_bounds)
     is_odd = _differ(*sides)
     rows = find_differences(*(side.tokenizations for side in sides))
-    return _stretches(rows[~is_odd[rows[:, 0]]], indices, right), is_odd
+    return _spans(rows[~is_odd[rows[:, 0]]], indices, right), is_odd
 
 
 class _Side:
@@ -347,8 +347,8 @@ class _Units:
 
     def find(
         self, trip: RoundTrip, ids: Int32Array, words: WrongWords, units: Int64Array, begins: BoolArray
-    ) -> tuple[Stretches, BoolArray]:
-        """Return the stretches of units that have wrong words, and whether the canonical ids of each have another text.
+    ) -> tuple[Spans, BoolArray]:
+        """Return the spans of units that have wrong words, and whether the canonical ids of each have another text.
 
         `begins` is whether a text begins with each, and spaces do not make another text.
         """
@@ -364,7 +364,7 @@ class _Units:
                 bounds.append([start + low, start + high])
                 canonical.append(right[other_low:other_high])
         rows = np.array(bounds, dtype=np.int64).reshape(-1, 2)
-        return Stretches.encoded(rows, np.concatenate((ids[:0], *canonical)), offsets_of(canonical)), is_other_text
+        return Spans.encoded(rows, np.concatenate((ids[:0], *canonical)), offsets_of(canonical)), is_other_text
 
     def _parts(self, trip: RoundTrip, ids: Int32Array, right: Int32Array, begins: bool) -> tuple[list[list[int]], bool]:
         name = ids.tobytes(), right.tobytes(), begins
@@ -387,11 +387,11 @@ def _right_of(ids: Int32Array, words: WrongWords, bounds: tuple[int, int], numbe
     return np.concatenate((*right, ids[end:stop]))
 
 
-def _stretches(rows: Int64Array, indices: Int64Array, canonical: Int32Array) -> Stretches:
-    """Return differences as stretches, given the index of each id of the words among the ids of all texts."""
+def _spans(rows: Int64Array, indices: Int64Array, canonical: Int32Array) -> Spans:
+    """Return differences as spans, given the index of each id of the words among the ids of all texts."""
     chosen, offsets = ranges(rows[:, 3], rows[:, 4])
     bounds = np.column_stack((indices[rows[:, 1]], indices[rows[:, 2] - 1] + 1))
-    return Stretches.encoded(bounds, canonical[chosen], offsets)
+    return Spans.encoded(bounds, canonical[chosen], offsets)
 
 
 def ends_of_both(

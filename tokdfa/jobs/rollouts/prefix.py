@@ -14,7 +14,7 @@ from tokdfa.base.arrays import Int32Array
 from tokdfa.base.verdict import Displayed
 from tokdfa.jobs.rollouts.finding import finder_of
 from tokdfa.jobs.rollouts.result import counted
-from tokdfa.jobs.rollouts.stretches import Stretches, cause_of
+from tokdfa.jobs.rollouts.spans import Spans, cause_of
 from tokdfa.jobs.validation.kind import MOST_NAMED, ViolationKind
 from tokdfa.jobs.validation.violation import Cause, common_prefix
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -208,7 +208,7 @@ _SIDES = {
 
 def _wrong(tokenizer: AnyTokenizer, ids: Int32Array, begin: int, stop: int) -> Cause | None:
     """Return why the ids from `begin` to `stop` are not canonical in their stream; None if they are."""
-    found: Stretches = tokenizer.derived(finder_of).find(ids, np.array([0]), np.array([len(ids)]))
+    found: Spans = tokenizer.derived(finder_of).find(ids, np.array([0]), np.array([len(ids)]))
     for low, high, canonical, outcome in found.where((found.bounds[:, 0] < stop) & (found.bounds[:, 1] > begin)).rows():
         return cause_of(tokenizer, ids[low:high], canonical, outcome)[0]
     return None

@@ -13,7 +13,7 @@ import numpy as np
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.suggestions import SuggestsNames
 from tokdfa.base.verdict import Displayed
-from tokdfa.jobs.rollouts.stretches import ENCODED, OUT_OF_RANGE, Counts, Shares, StretchClass, Stretches, cause_of
+from tokdfa.jobs.rollouts.spans import ENCODED, OUT_OF_RANGE, Counts, Shares, SpanClass, Spans, cause_of
 from tokdfa.jobs.validation.kind import ViolationKind
 from tokdfa.jobs.validation.violation import Cause, Violation, common_prefix, out_of_range
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -24,9 +24,9 @@ _Violations: TypeAlias = tuple[Violation, ...]
 
 
 class Found(NamedTuple):
-    """A rollout's stretches among the stretches of a parcel: from `low` to `high`; the rollout begins at `first`."""
+    """A rollout's spans among the spans of a parcel: from `low` to `high`; the rollout begins at `first`."""
 
-    stretches: Stretches
+    spans: Spans
     classes: Int64Array
     low: int
     high: int
@@ -39,7 +39,7 @@ NONE_MISSING: Mapping[int, int] = MappingProxyType({})
 
 
 class Summed:
-    """The numbers of ids in one or several rollouts, and of stretches by their class."""
+    """The numbers of ids in one or several rollouts, and of spans by their class."""
 
     __slots__ = ()
 
@@ -65,7 +65,7 @@ class Summed:
 
 
 class RolloutCheck(Summed, Displayed):
-    """The stretches of a rollout that are not canonical, by who wrote them; truthy iff there are no bugs.
+    """The spans of a rollout that are not canonical, by who wrote them; truthy iff there are no bugs.
 
     Violations are made when they are asked for; counts and shares cost nothing.
 
@@ -76,7 +76,7 @@ class RolloutCheck(Summed, Displayed):
     sampled : int
         The number of ids that the model sampled.
     counts : Counts
-        The number of bugs, of stretches of drift and of junctions.
+        The number of bugs, of spans of drift and of junctions.
     ids_in : Counts
         The number of ids in them.
     out_of_range : int
@@ -117,7 +117,7 @@ class RolloutCheck(Summed, Displayed):
         self.ids_in = ids_in
         self.out_of_range = 0
         if found is not None and missing:
-            outcomes = found.stretches.outcomes[found.low : found.high]
+            outcomes = found.spans.outcomes[found.low : found.high]
             self.out_of_range = int(np.count_nonzero(outcomes == OUT_OF_RANGE))
 
     def __bool__(self) -> bool:
@@ -135,63 +135,63 @@ class RolloutCheck(Summed, Displayed):
 
     @property
     def bugs(self) -> _Violations:
-        """The stretches without a sampled id, in order."""
-        return self._by_class[StretchClass.BUG]
+        """The spans without a sampled id, in order."""
+        return self._by_class[SpanClass.BUG]
 
     @property
     def drift(self) -> _Violations:
-        """The stretches with all ids sampled, in order."""
-        return self._by_class[StretchClass.DRIFT]
+        """The spans with all ids sampled, in order."""
+        return self._by_class[SpanClass.DRIFT]
 
     @property
     def junctions(self) -> _Violations:
-        """The stretches with some ids sampled and some not, in order."""
-        return self._by_class[StretchClass.JUNCTION]
+        """The spans with some ids sampled and some not, in order."""
+        return self._by_class[SpanClass.JUNCTION]
 
-    def of_class(self, stretch_class: StretchClass) -> _Violations:
-        """Return the stretches of a class."""
-        return self._by_class[stretch_class]
+    def of_class(self, span_class: SpanClass) -> _Violations:
+        """Return the spans of a class."""
+        return self._by_class[span_class]
 
     @cached_property
-    def _by_class(self) -> dict[StretchClass, _Violations]:
-        found: dict[StretchClass, list[Violation]] = {each: [] for each in StretchClass}
+    def _by_class(self) -> dict[SpanClass, _Violations]:
+        found: dict[SpanClass, list[Violation]] = {each: [] for each in SpanClass}
         gaps = deque(self._missing)
-        begin = byte = 0  # The id with which the text begins that a stretch is in, and its byte offset.
-        for stretch_class, start, ids, canonical, outcome in self._stretches():
+        begin = byte = 0  # The id with which the text begins that a span is in, and its byte offset.
+        for span_class, start, ids, canonical, outcome in self._spans():
             index = start + (common_prefix(ids, canonical) if outcome == ENCODED else 0)
             while gaps and gaps[0] < index:
                 byte += self._size(begin, gaps[0])
                 begin = gaps.popleft() + 1
             offset = byte + self._size(begin, index)
             if outcome == OUT_OF_RANGE:
-                found[stretch_class].append(out_of_range(self._missing[start], start, offset))
+                found[span_class].append(out_of_range(self._missing[start], start, offset))
                 continue
             cause, shown_by = cause_of(self._tokenizer, ids, canonical, outcome)
             shown_at, right = max(start + shown_by, index), canonical if outcome == ENCODED else None
             violation = cause.at(
                 index=index, detected_at=shown_at, byte_offset=offset, start=start, ids=ids, canonical_ids=right
             )
-            found[stretch_class].append(violation)
+            found[span_class].append(violation)
         return {each: tuple(violations) for each, violations in found.items()}
 
-    def iter_causes(self) -> Iterator[tuple[StretchClass, int, int, Cause]]:
-        """Yield the class, the first id, the number of ids and the cause of each stretch, in order."""
-        for stretch_class, start, ids, canonical, outcome in self._stretches():
+    def iter_causes(self) -> Iterator[tuple[SpanClass, int, int, Cause]]:
+        """Yield the class, the first id, the number of ids and the cause of each span, in order."""
+        for span_class, start, ids, canonical, outcome in self._spans():
             if outcome == OUT_OF_RANGE:
                 cause = Cause(kind=ViolationKind.ID_OUT_OF_RANGE, token=self._missing[start])
             else:
                 cause, _ = cause_of(self._tokenizer, ids, canonical, outcome)
-            yield stretch_class, start, len(ids), cause
+            yield span_class, start, len(ids), cause
 
     def _size(self, begin: int, end: int) -> int:
         """Return the number of bytes of the ids from `begin` to `end`, as a text of their own."""
         return len(self._tokenizer.round_trip.spelled(self._ids[begin:end])[0]) if begin < end else 0
 
-    def _stretches(self) -> Iterator[tuple[StretchClass, int, Int32Array, Int32Array, int]]:
-        """Yield the class, the first id, the ids, the canonical ids and the outcome of each stretch."""
+    def _spans(self) -> Iterator[tuple[SpanClass, int, Int32Array, Int32Array, int]]:
+        """Yield the class, the first id, the ids, the canonical ids and the outcome of each span."""
         if self._found is None:
             return
-        names = [*StretchClass]
+        names = [*SpanClass]
         found, numbers, low, high, first = self._found
         rows = zip(numbers[low:high].tolist(), found.rows(low, high), strict=True)
         for number, (start, stop, canonical, outcome) in rows:
@@ -254,12 +254,12 @@ def summary(tokens: int, sampled: int, counts: Counts, shares: Shares, *, rollou
     Examples
     --------
     >>> summary(2000, 1500, Counts(0, 12, 1), Shares(0.0, 0.016, 0.0015), rollouts=4)
-    '4 rollouts, 2,000 ids, 1,500 sampled: 0 bugs, drift 1.6000 % (12 stretches), 1 junction'
+    '4 rollouts, 2,000 ids, 1,500 sampled: 0 bugs, drift 1.6000 % (12 spans), 1 junction'
     """
     head = "" if rollouts is None else f"{counted(rollouts, 'rollout')}, "
     return (
         f"{head}{counted(tokens, 'id')}, {sampled:,} sampled: {counted(counts.bugs, 'bug')}, "
-        f"drift {100 * shares.drift:.4f} % ({counted(counts.drift, 'stretch', 'es')}), "
+        f"drift {100 * shares.drift:.4f} % ({counted(counts.drift, 'span')}), "
         f"{counted(counts.junctions, 'junction')}"
     )
 
@@ -274,31 +274,31 @@ PARTS = 40
 
 
 class Example(NamedTuple):
-    """A stretch and where it is."""
+    """A span and where it is."""
 
     source: str
-    stretch_class: StretchClass
+    span_class: SpanClass
     violation: Violation
 
 
 class Tally(Summed):
     """The sums of the checks of many rollouts, in memory that does not grow with their number.
 
-    For each class there are the numbers of stretches, of ids in them and of rollouts that have some, and the first
-    `n_examples` stretches; and numbers by class and kind, by class and rule, and by class and part of the rollout in
-    which a stretch begins. `merges` has the two words that each rule merges.
+    For each class there are the numbers of spans, of ids in them and of rollouts that have some, and the first
+    `n_examples` spans; and numbers by class and kind, by class and rule, and by class and part of the rollout in
+    which a span begins. `merges` has the two words that each rule merges.
     """
 
     def __init__(self, n_examples: int = 10) -> None:
         self.rollouts = self.tokens = self.sampled = 0
         self.counts = self.ids_in = self.rollouts_with = Counts()
-        self.kinds: Counter[tuple[StretchClass, ViolationKind]] = Counter()
-        self.rules: Counter[tuple[StretchClass, int]] = Counter()
-        self.places: Counter[tuple[StretchClass, int]] = Counter()
+        self.kinds: Counter[tuple[SpanClass, ViolationKind]] = Counter()
+        self.rules: Counter[tuple[SpanClass, int]] = Counter()
+        self.positions: Counter[tuple[SpanClass, int]] = Counter()
         self.merges: dict[int, tuple[object, object]] = {}
         self.examples: list[Example] = []
         self._n_examples = n_examples
-        self._n_kept: Counter[StretchClass] = Counter()
+        self._n_kept: Counter[SpanClass] = Counter()
 
     @property
     def _n_rollouts(self) -> int:
@@ -314,15 +314,15 @@ class Tally(Summed):
         self.counts = Counts.total((self.counts, check.counts))
         self.ids_in = Counts.total((self.ids_in, check.ids_in))
         self.rollouts_with = Counts.total((self.rollouts_with, Counts(*map(bool, check.counts))))
-        for stretch_class, start, _, cause in check.iter_causes():
-            self.kinds[stretch_class, cause.kind] += 1
-            self.places[stretch_class, PARTS * start // max(check.tokens, 1)] += 1
+        for span_class, start, _, cause in check.iter_causes():
+            self.kinds[span_class, cause.kind] += 1
+            self.positions[span_class, PARTS * start // max(check.tokens, 1)] += 1
             if cause.rule is not None and cause.merge is not None:
-                self.rules[stretch_class, cause.rule] += 1
+                self.rules[span_class, cause.rule] += 1
                 self.merges.setdefault(cause.rule, cause.merge)
-        for stretch_class in StretchClass:
-            n_more = self._n_examples - self._n_kept[stretch_class]
-            if n_more > 0 and getattr(check.counts, stretch_class.value):
-                found = check.of_class(stretch_class)[:n_more]
-                self._n_kept[stretch_class] += len(found)
-                self.examples += (Example(str(source), stretch_class, violation) for violation in found)
+        for span_class in SpanClass:
+            n_more = self._n_examples - self._n_kept[span_class]
+            if n_more > 0 and getattr(check.counts, span_class.value):
+                found = check.of_class(span_class)[:n_more]
+                self._n_kept[span_class] += len(found)
+                self.examples += (Example(str(source), span_class, violation) for violation in found)

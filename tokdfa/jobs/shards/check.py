@@ -190,20 +190,20 @@ def _by_threads(
     lock = Lock()
 
     def work(_: int) -> Report:
-        judged = Part(tokenizer, options, has_documents=store.has_documents)
+        part_of_thread = Part(tokenizer, options, has_documents=store.has_documents)
         while True:
             with lock:
                 part = next(parts, None)
             if part is None:
-                return judged.report(store)
-            judged.read(store, part, advance)
+                return part_of_thread.report(store)
+            part_of_thread.read(store, part, advance)
 
     with ThreadPoolExecutor(threads) as pool:
         total = replace(sum(pool.map(work, range(threads)), Report()), shards=1)
     if store.has_documents or isinstance(options.documents, int) or not total.violations:
         return total
     # It is one document, and each part is a piece of it.
-    where = store.place(0, 0, 0)
+    where = store.location(0, 0, 0)
     worst = (WrongDocument(total.violations, where.file, where.unit, where.number),)
     return replace(total, wrong_documents=1, worst=worst)
 
@@ -247,12 +247,12 @@ def _safe(tokenizer: AnyTokenizer, store: Store, step: int) -> int:
         ids = tokenizer.decoder.check(np.concatenate(chunks))
     except TokdfaError:
         return 0
-    place = step - first
-    while place > 0:
-        place = tokenizer.boundaries.last_in_ids(ids, place, begins=not first)
-        if place and not _is_spelled_near(tokenizer, ids[place : place + AFTER]):
-            return first + place
-        place -= 1
+    cut = step - first
+    while cut > 0:
+        cut = tokenizer.boundaries.last_in_ids(ids, cut, begins=not first)
+        if cut and not _is_spelled_near(tokenizer, ids[cut : cut + AFTER]):
+            return first + cut
+        cut -= 1
     return 0
 
 

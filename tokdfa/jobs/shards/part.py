@@ -17,7 +17,7 @@ from tokdfa.jobs.shards.report import FIRST, WORST, Finding, Report, WrongDocume
 from tokdfa.jobs.validation.validator import Validator
 from tokdfa.jobs.validation.violation import Violation, out_of_range
 from tokdfa.jobs.validation.violations import KINDS, Outline, Spans
-from tokdfa.stores.store import Chunk, Place, Store
+from tokdfa.stores.store import Chunk, Location, Store
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer, WordPieceTokenizer
 
@@ -142,7 +142,7 @@ class Part:
         self._charge(indices, documents)
         for index, value in zip(indices[: FIRST - self._n_marked].tolist(), values.tolist(), strict=False):
             begun, number = documents.of(index)
-            where, found = self._place(store, number, index - begun, index), out_of_range(value, index, 0)
+            where, found = self._location(store, number, index - begun, index), out_of_range(value, index, 0)
             self._first.append(Finding(*where, found.kind.value, found.ids, None, None, found.reason))
             self._n_marked += 1
 
@@ -192,7 +192,7 @@ class Part:
 
     def _finding(self, store: Store, violation: Violation, documents: _Documents) -> Finding:
         begun, number = documents.of(violation.start)
-        where = self._place(store, number, violation.index - begun, violation.index)
+        where = self._location(store, number, violation.index - begun, violation.index)
         canonical = None if violation.canonical_ids is None else violation.canonical_ids[:_SHOWN]
         kind, ids = violation.kind.value, violation.ids[:_SHOWN]
         return Finding(*where, kind, ids, canonical, violation.rule, violation.reason)
@@ -221,19 +221,19 @@ class Part:
         if len(ids):
             self._last = int(ids[-1])
 
-    def _place(self, store: Store, number: int, token: int, index: int) -> Place:
+    def _location(self, store: Store, number: int, token: int, index: int) -> Location:
         """Return where an id is; by its index, if the documents are not the store's own."""
         if store.has_documents and not self._has_documents and store.unit != "byte":
-            return Place(str(store.path), "token", self._base + index, self._base + index)
-        return store.place(number, token, self._base + index)
+            return Location(str(store.path), "token", self._base + index, self._base + index)
+        return store.location(number, token, self._base + index)
 
     def _settle(self, store: Store) -> None:
         """Keep of the wrong documents that have ended the worst."""
         for key in [key for key in self._bad if key not in self._recent]:
             begun, number = key
-            place = self._place(store, number, 0, begun)
+            location = self._location(store, number, 0, begun)
             self._wrong += 1
-            self._worst.append(WrongDocument(self._bad.pop(key), place.file, place.unit, place.number))
+            self._worst.append(WrongDocument(self._bad.pop(key), location.file, location.unit, location.number))
         if len(self._worst) > 64 * WORST:
             self._worst = [*worst_of(self._worst)]
 

@@ -27,7 +27,7 @@ class Finding(NamedTuple):
     Attributes
     ----------
     file, unit, number, token
-        Where it is in the file; see :class:`tokdfa.stores.Place`.
+        Where it is in the file; see :class:`tokdfa.stores.Location`.
     kind : str
         The value of a :class:`~tokdfa.ViolationKind`, or ``id-out-of-range``.
     ids : tuple of int
@@ -94,7 +94,7 @@ class Report(SuggestsNames):
         The numbers of ids that the tokenizer does not have, of unknown tokens, and of tokens for single bytes of a
         tokenizer that falls back on them.
     first : tuple of Finding
-        The first violations of each kind, by file and place.
+        The first violations of each kind, by file and position.
     worst : tuple of WrongDocument
         The documents with the most violations.
     broken : tuple of Broken

@@ -11,7 +11,7 @@ from tokdfa.base.errors import TokenStreamError
 from tokdfa.jobs.shards.check import Options, check_store
 from tokdfa.jobs.shards.report import Report
 from tokdfa.stores.columns import documents_of, lists_of
-from tokdfa.stores.store import CHUNK, Chunk, Place, Store, ids_field
+from tokdfa.stores.store import CHUNK, Chunk, Location, Store, ids_field
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 _NAME = "rows"
@@ -89,7 +89,7 @@ class _Rows(Store):
                 yield documents_of(batch.column(0), row, _NAME)
                 row += batch.num_rows
 
-    def place(self, number: int, token: int, index: int) -> Place:
+    def location(self, number: int, token: int, index: int) -> Location:
         """Return where an id is: by the name of its document, if documents have names."""
         name = _NAME if self._names is None else str(self._names[number])
-        return Place(name, self.unit, number, token)
+        return Location(name, self.unit, number, token)

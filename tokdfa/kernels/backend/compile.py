@@ -237,13 +237,13 @@ def compile_objects(
                 ("-wide", ["-DTOKDFA_WIDE", WIDE_FLAGS["zig" if is_zig else "cc"]]),
             ]
         for name, more in variants:
-            place = Path(folder, f"{path.parent.name}-{path.stem}{name}.o")
+            compiled = Path(folder, f"{path.parent.name}-{path.stem}{name}.o")
             stamp = [f'-DTOKDFA_SOURCES="{sources}"'] if sources and path.name == "library.c" else []
             kept = flags if "-wide" not in name else [flag for flag in flags if flag not in ZIG_FLAGS[:1]]
-            jobs.append((place, [*command, *kept, *more, *stamp, "-c", str(path), "-o", str(place)]))
+            jobs.append((compiled, [*command, *kept, *more, *stamp, "-c", str(path), "-o", str(compiled)]))
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         list(threads.map(lambda job: _run(job[1], environment), jobs))
-    return [place for place, _ in jobs]
+    return [compiled for compiled, _ in jobs]
 
 
 def _run(command: Sequence[str], environment: dict[str, str] | None) -> None:
@@ -254,12 +254,12 @@ def _run(command: Sequence[str], environment: dict[str, str] | None) -> None:
         print(done.stderr.strip(), file=sys.stderr)
 
 
-def _replace(content: bytes, place: Path) -> None:
+def _replace(content: bytes, path: Path) -> None:
     """Write a file such that processes which have the old one open keep it."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    beside = place.with_name(f"{place.name}.new")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f"{path.name}.new")
     beside.write_bytes(content)
-    beside.replace(place)
+    beside.replace(path)
 
 
 def _declarations(sources: str) -> str:
@@ -272,7 +272,7 @@ def _declarations(sources: str) -> str:
         ffi.cdef("\n".join(line for line in lines if not line.startswith("#")))
     ffi.set_source("_ffi", None)
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder, "_ffi.py")
+        module = Path(folder, "_ffi.py")
         with contextlib.redirect_stdout(None):
             ffi.emit_python_code(str(place))
         code = place.read_text(encoding="utf-8")

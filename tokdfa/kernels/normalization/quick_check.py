@@ -67,14 +67,14 @@ def first_change(form: Struct, text: bytes | memoryview) -> int:
     return offset
 
 
-def find_changed(form: Struct, places: Uint64Array, offsets: Int64Array) -> Int64Array:
+def find_changed(form: Struct, addresses: Uint64Array, offsets: Int64Array) -> Int64Array:
     """Return the texts, ascending, for which `first_change` is not their length; they are at addresses.
 
     Text i has ``offsets[i + 1] - offsets[i]`` bytes; see :class:`~tokdfa.kernels.encode.utf8.FoundTexts`.
     """
-    assert len(places) == len(offsets) - 1
-    changes: BoolArray = np.zeros(len(places), dtype=np.bool_)
-    call(lib.tokdfa_find_changed, form.pointer, places, offsets, len(places), out=(changes,))
+    assert len(addresses) == len(offsets) - 1
+    changes: BoolArray = np.zeros(len(addresses), dtype=np.bool_)
+    call(lib.tokdfa_find_changed, form.pointer, addresses, offsets, len(addresses), out=(changes,))
     return np.flatnonzero(changes).astype(np.int64)
 
 

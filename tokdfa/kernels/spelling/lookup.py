@@ -32,10 +32,10 @@ class WordTable:
     def of_text(cls, text: bytes, n_words: int, separator: int) -> WordTable:
         """Return the table of `n_words` words, each but the last followed by the separator, which none contains."""
         data = np.frombuffer(text + bytes([separator]), dtype=np.uint8)
-        places = np.flatnonzero(data == separator)
-        if not 0 < len(places) == n_words:
-            raise ValueError(f"there are {len(places)} words, not {n_words}")
-        return cls(data, np.append(0, places + 1).astype(np.int64), 1)
+        ends = np.flatnonzero(data == separator)
+        if not 0 < len(ends) == n_words:
+            raise ValueError(f"there are {len(ends)} words, not {n_words}")
+        return cls(data, np.append(0, ends + 1).astype(np.int64), 1)
 
     def find(self, words: list[bytes]) -> Int32Array:
         """Return the numbers of some words; -1 for those that the table lacks."""

@@ -33,11 +33,11 @@ def spell(text: Uint8Array, offsets: Int64Array, numbers: Int32Array) -> tuple[U
 def spell_bytes(text: Uint8Array, offsets: Int64Array, numbers: Int32Array, leave_out: int = 0) -> bytes:
     """Return the words that :func:`spell` does as one object, written once, without the last `leave_out` bytes."""
     lengths: Int64Array = np.empty(min(len(numbers), _BLOCK), dtype=np.int64)
-    ends, room = readable(offsets, np.int64), writable(lengths, np.int64)
+    ends, buffer = readable(offsets, np.int64), writable(lengths, np.int64)
     size = 0
     for begin in range(0, len(numbers), _BLOCK):
         block = numbers[begin : begin + _BLOCK]
-        size += lib.tokdfa_spelled_lengths(ends, readable(block, np.int32), len(block), room)
+        size += lib.tokdfa_spelled_lengths(ends, readable(block, np.int32), len(block), buffer)
     # A stream that is the only owner of its bytes lets them be written, and then hands them over without a copy. Where
     # an interpreter does copy them, only time is lost: nothing here changes an object that is immutable to others.
     stream = io.BytesIO(bytes(size))

@@ -28,7 +28,7 @@ from tests.campaigns.fuzzing.readers.json_changes import change_json
 from tests.campaigns.fuzzing.readers.target import Target, folder
 from tests.support.id_files import mutated
 from tokdfa.base.errors import TokdfaError
-from tokdfa.stores import Place, Store, open_store
+from tokdfa.stores import Location, Store, open_store
 
 SIZES = (None, 1, 3, 64)
 NUMBERS = (0, 1, 2, 3, 0x7F, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, (1 << 63) - 1, (1 << 64) - 1)
@@ -143,12 +143,12 @@ def _check_places(store: Store, ids: list[int], starts: list[int], numbers: list
         while document + 1 < len(starts) and starts[document + 1] <= index:
             document += 1
         first, number = (starts[document], numbers[document]) if starts else (0, 0)
-        place = store.place(number, index - first, index)
+        place = store.location(number, index - first, index)
         found = _at(store, place)
         assert found is None or found == id, (place, id, found)
 
 
-def _at(store: Store, place: Place) -> int | None:
+def _at(store: Store, place: Location) -> int | None:
     """Return the id at a place; None if there is no other reader for it."""
     path = Path(place.file)
     if place.unit == "byte":
@@ -171,7 +171,7 @@ def _at(store: Store, place: Place) -> int | None:
     return None
 
 
-def _in_member(path: Path, place: Place) -> int | None:
+def _in_member(path: Path, place: Location) -> int | None:
     with tarfile.open(path) as archive:
         member = archive.extractfile(archive.getmembers()[place.number])
         assert member is not None

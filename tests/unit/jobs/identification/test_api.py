@@ -14,7 +14,7 @@ from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError, WrongT
 from tokdfa.jobs.identification.api import is_cut_to_16_bits
 from tokdfa.jobs.identification.result import Candidate, Identification, MistakeKind
 from tokdfa.jobs.identification.sample import Segment, count_violations
-from tokdfa.stores.store import Place
+from tokdfa.stores.store import Location
 
 END = 100257
 Tokenizers = dict[str, tokdfa.AnyTokenizer]
@@ -177,9 +177,9 @@ def test_ids_of_16_bits_that_a_smaller_vocabulary_made_are_not_called_cut(
     smaller = tokdfa.load({word: rank for word, rank in ranks.items() if rank < 65_000}, pretokenizer="cl100k")
     cut = (real["cl100k"].encode(text).astype(np.uint16), True)
     for ids, is_cut in (cut, (smaller.encode(text).astype(np.uint16), False)):
-        stretches = (Segment(ids, 0, len(ids), None, Place("", "token", 0, 0)),)
-        counts = count_violations(real["cl100k"], stretches, 1000)
-        assert is_cut_to_16_bits(real["cl100k"], stretches, counts) == is_cut
+        segments = (Segment(ids, 0, len(ids), None, Location("", "token", 0, 0)),)
+        counts = count_violations(real["cl100k"], segments, 1000)
+        assert is_cut_to_16_bits(real["cl100k"], segments, counts) == is_cut
     for maker in (smaller, real["gpt2"]):
         path = saved(tmp_path, maker.encode(text).astype(np.uint16))
         found = tokdfa.identify(path, {name: real[name] for name in ("cl100k", "o200k")})
@@ -284,13 +284,13 @@ def test_a_sample_is_what_it_says(tmp_path: Path) -> None:
     found = tokdfa.identify(path, {"own": tokenizer}, most=40_000)
     assert not found.is_whole
     assert found.ids == len(ids)
-    assert found.read == sum(n for _, n in found.stretches) == 9 * 4096
-    places = [place.token for place, _ in found.stretches]
+    assert found.read == sum(n for _, n in found.segments) == 9 * 4096
+    places = [place.token for place, _ in found.segments]
     assert places == sorted(places)
     assert places[0] == 0
     assert places[-1] >= len(ids) - 4096 - 8
-    assert {place.file for place, _ in found.stretches} == {str(path)}
-    inside = [first for (place, n) in found.stretches if (first := place.token) <= 100_000 < first + n]
+    assert {place.file for place, _ in found.segments} == {str(path)}
+    inside = [first for (place, n) in found.segments if (first := place.token) <= 100_000 < first + n]
     assert bool(found) == (not inside)
     assert json.loads(json.dumps(found.to_dict()))["read"] == found.read
 
@@ -305,7 +305,7 @@ def test_stores_of_documents(tmp_path: Path) -> None:
     # As one stream "a sin" and "gle" would not be canonical.
     assert found
     assert found.read == n
-    assert [place.unit for place, _ in found.stretches] == ["line"] * len(found.stretches)
+    assert [place.unit for place, _ in found.segments] == ["line"] * len(found.segments)
     part = tokdfa.identify(path, {"own": tokenizer}, most=5000)
     assert part
     assert (part.read, part.is_whole, part.ids) == (5000, False, None)
@@ -355,7 +355,7 @@ def test_a_long_answer_is_shown_in_four_lines(tmp_path: Path) -> None:
     tokenizer = tokdfa.default_tokenizer()
     path = saved(tmp_path, np.tile(tokenizer.encode("a single man in possession of a good fortune"), 20_000))
     found = tokdfa.identify(path, {"n" * 1000: tokenizer}, most=50_000)
-    assert len(found.stretches) > 10
+    assert len(found.segments) > 10
     assert str(found) == repr(found)
     assert len(repr(found)) <= 4 * 80
     assert repr(found).startswith(f"Identification({bool(found)}: ")

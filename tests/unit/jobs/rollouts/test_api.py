@@ -9,7 +9,7 @@ import pytest
 
 import tokdfa
 from tests.support.tokenizer_files import as_bytes, tokenizer_json
-from tokdfa import Rollout, StretchClass, ViolationKind
+from tokdfa import Rollout, SpanClass, ViolationKind
 from tokdfa.base.errors import TokenStreamError, WrongTypeError
 from tokdfa.jobs.rollouts.api import iter_outcomes
 
@@ -38,7 +38,7 @@ def test_the_mask_decides_the_class(tokenizer: tokdfa.AnyTokenizer, mask: list[i
         assert check.counts == tokdfa.Counts(**{name: 1})
         assert check.ids_in == tokdfa.Counts(**{name: 2})
         assert bool(check) == check.holds == (name != "bugs")
-        (violation,) = check.of_class(StretchClass[{"bugs": "BUG", "drift": "DRIFT", "junctions": "JUNCTION"}[name]])
+        (violation,) = check.of_class(SpanClass[{"bugs": "BUG", "drift": "DRIFT", "junctions": "JUNCTION"}[name]])
         assert (violation.index, violation.ids, violation.canonical_ids) == (1, (261, 1193), (2513,))
         assert (violation.kind, violation.pair, violation.rule) == (ViolationKind.PAIR, (261, 1193), 2257)
         assert check.witness == (violation if name == "bugs" else None)

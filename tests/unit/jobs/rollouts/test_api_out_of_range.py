@@ -11,24 +11,24 @@ import pytest
 import tokdfa
 from tests.support.families import FAMILIES
 from tests.support.rollouts import sampled
-from tokdfa import Rollout, StretchClass, ViolationKind
+from tokdfa import Rollout, SpanClass, ViolationKind
 from tokdfa.jobs.rollouts.result import RolloutCheck
 
 Row = tuple[int, str, tuple[int, ...], tuple[int, ...] | None, str]
 
 
 def rows(check: RolloutCheck, moved: int = 0) -> list[Row]:
-    """Return the first id of each stretch, its class, its ids, the canonical ones and the kind, in order."""
+    """Return the first id of each span, its class, its ids, the canonical ones and the kind, in order."""
     found = [
         (each.start + moved, name.value, each.ids, each.canonical_ids, each.kind.value)
-        for name in StretchClass
+        for name in SpanClass
         for each in check.of_class(name)
     ]
     return sorted(found, key=lambda row: (row[0], row[4] == ViolationKind.ID_OUT_OF_RANGE))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_each_is_a_stretch_and_the_ids_between_them_are_rollouts(family: str) -> None:
+def test_each_is_a_span_and_the_ids_between_them_are_rollouts(family: str) -> None:
     met: Counter[str] = Counter()
     for seed in range(3):
         drawn = random.Random(f"{family} {seed}")
@@ -80,7 +80,7 @@ def test_each_is_a_stretch_and_the_ids_between_them_are_rollouts(family: str) ->
 
 
 def without_classes_of_insertions(found: list[Row]) -> list[Row]:
-    """Return rows without the classes of stretches without ids, which depend on their neighbours in the rollout."""
+    """Return rows without the classes of spans without ids, which depend on their neighbours in the rollout."""
     return [(start, name if ids else "", ids, right, kind) for start, name, ids, right, kind in found]
 
 
@@ -92,7 +92,7 @@ def test_the_mask_decides_the_class_and_labels_may_be_unknown_ids(unknown: int) 
         check = tokdfa.check_rollout(tokenizer, ids, mask)
         assert check.counts == tokdfa.Counts(**{name: 1})
         assert bool(check) == (name == "drift")
-        (found,) = check.of_class(StretchClass(name))
+        (found,) = check.of_class(SpanClass(name))
         assert (found.index, found.detected_at, found.byte_offset, found.ids) == (1, 1, 1, (unknown,))
         assert found.reason == f"the tokenizer has no id {unknown}"
 

@@ -11,11 +11,11 @@ from tests.support.families import FAMILIES
 from tokdfa.base.arrays import running_sum
 from tokdfa.base.errors import TokdfaError
 from tokdfa.jobs.rollouts.finding import _by_encoding, finder_of
-from tokdfa.jobs.rollouts.stretches import in_order, joined
+from tokdfa.jobs.rollouts.spans import in_order, joined
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_streams_at_once_have_the_stretches_of_each(family: str) -> None:
+def test_streams_at_once_have_the_spanes_of_each(family: str) -> None:
     n_found = 0
     for seed in range(40):
         drawn = random.Random(seed)

@@ -95,7 +95,7 @@ def test_an_interrupt_is_neither_yes_nor_no(
 def test_a_command_that_cannot_be_imported_is_trouble(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "tokdfa.cli.demo", None)
+    monkeypatch.setitem(sys.modules, "tokdfa.cli.about", None)
     assert commands.run("demo") == 2
     assert "ModuleNotFoundError" in capsys.readouterr().err
 

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from tests.support import commands, schemas
 from tests.support.command_files import Files
 from tests.support.command_runs import EXAMPLES
-from tokdfa.cli.formats import described
+from tokdfa.cli.about import described
 from tokdfa.cli.group import COMMANDS, group
 from tokdfa.draw.render import can_render
 from tokdfa.jobs.comparison.result import Outcome, Part
@@ -44,7 +44,7 @@ ELSEWHERE = {
     "compare": CERTIFICATE,
     "splice": CERTIFICATE,
     "guess": {
-        *(f"#/$defs/stretch/properties/unit = '{unit}'" for unit in ("member", "sample", "row")),
+        *(f"#/$defs/segment/properties/unit = '{unit}'" for unit in ("member", "sample", "row")),
         # The violations of validate, and mistakes that need larger vocabularies.
         *(
             f"#/$defs/kind/properties/kind = '{kind}'"

@@ -1,4 +1,4 @@
-"""The stretches of rollouts that differ from the encoding of their text: their classes, and why they differ."""
+"""The spans of rollouts that differ from the encoding of their text: their classes, and why they differ."""
 
 from __future__ import annotations
 
@@ -17,80 +17,80 @@ from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.violation import Cause, spelled
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["Counts", "Shares", "StretchClass"]
+__all__ = ["Counts", "Shares", "SpanClass"]
 
 ENCODED, NOT_UTF8, NOT_ENCODABLE, OUT_OF_RANGE = 0, 1, 2, 3
-"""Why a stretch is wrong: its text has other ids; no text has these ids; encoding is an error; no token has the id."""
+"""Why a span is wrong: its text has other ids; no text has these ids; encoding is an error; no token has the id."""
 
 
-class Stretches(NamedTuple):
-    """Stretches of ids that differ from the canonical ids of their text, in order.
+class Spans(NamedTuple):
+    """Spans of ids that differ from the canonical ids of their text, in order.
 
     The canonical ids y of ids x are the encoding of the text of x. A boundary is shared if a token of x and a token of
-    y end there. Between two neighbouring boundaries that both share there is a stretch of x and a stretch of y, and
-    they differ if their ids do. Equal ids are stretches of one token each, so differences are cut as finely as
+    y end there. Between two neighbouring boundaries that both share there is a span of x and a span of y, and
+    they differ if their ids do. Equal ids are spans of one token each, so differences are cut as finely as
     possible. There are four exceptions:
 
     - Special tokens that `encode` never gives split the text, and the parts between them are encoded separately.
       Documents are encoded separately too.
-    - Ids that are not UTF-8 have no text. Neighbouring ones are a stretch without canonical ids, and the ids before and
+    - Ids that are not UTF-8 have no text. Neighbouring ones are a span without canonical ids, and the ids before and
       after them are encoded separately.
-    - An id that the tokenizer does not have is a stretch without canonical ids, and cuts the text as they do.
+    - An id that the tokenizer does not have is a span without canonical ids, and cuts the text as they do.
     - If the canonical ids spell another text, because the tokenizer normalizes it, no boundary is known to be shared
       except in the longest common prefix and suffix, and where the tokenizer always cuts the text.
     """
 
-    bounds: Int64Array  # Of shape (stretches, 2): the first id of each and the one after the last, in the given ids
-    # Stretch i has the canonical ids ``canonical[offsets[i]:offsets[i + 1]]``.
+    bounds: Int64Array  # Of shape (spans, 2): the first id of each and the one after the last, in the given ids
+    # Span i has the canonical ids ``canonical[offsets[i]:offsets[i + 1]]``.
     canonical: Int32Array
     offsets: Int64Array
     outcomes: np.ndarray[tuple[int], np.dtype[np.int8]]  # ENCODED, NOT_UTF8, NOT_ENCODABLE or OUT_OF_RANGE
 
     @classmethod
-    def encoded(cls, bounds: Int64Array, canonical: Int32Array, offsets: Int64Array) -> Stretches:
-        """Return stretches of which the text has other ids."""
+    def encoded(cls, bounds: Int64Array, canonical: Int32Array, offsets: Int64Array) -> Spans:
+        """Return spans of which the text has other ids."""
         return cls(bounds, canonical, offsets, np.full(len(bounds), ENCODED, dtype=np.int8))
 
-    def moved(self, n: int) -> Stretches:
-        """Return the same stretches with all bounds moved."""
+    def moved(self, n: int) -> Spans:
+        """Return the same spans with all bounds moved."""
         return self._replace(bounds=self.bounds + n)
 
     def rows(self, low: int = 0, high: int | None = None) -> Iterator[tuple[int, int, Int32Array, int]]:
-        """Yield the bounds, the canonical ids and the outcome of each stretch, or of those from `low` to `high`."""
+        """Yield the bounds, the canonical ids and the outcome of each span, or of those from `low` to `high`."""
         for at in range(low, len(self.bounds) if high is None else high):
             start, stop = self.bounds[at].tolist()
             yield start, stop, self.canonical[self.offsets[at] : self.offsets[at + 1]], int(self.outcomes[at])
 
-    def where(self, keep: BoolArray) -> Stretches:
-        """Return some of the stretches."""
+    def where(self, keep: BoolArray) -> Spans:
+        """Return some of the spans."""
         sizes = np.diff(self.offsets)
         canonical = self.canonical[np.repeat(keep, sizes)]
-        return Stretches(self.bounds[keep], canonical, running_sum(sizes[keep]), self.outcomes[keep])
+        return Spans(self.bounds[keep], canonical, running_sum(sizes[keep]), self.outcomes[keep])
 
 
-def nothing() -> Stretches:
-    """Return no stretches."""
-    return Stretches(np.zeros((0, 2), np.int64), np.zeros(0, np.int32), np.zeros(1, np.int64), np.zeros(0, np.int8))
+def nothing() -> Spans:
+    """Return no spans."""
+    return Spans(np.zeros((0, 2), np.int64), np.zeros(0, np.int32), np.zeros(1, np.int64), np.zeros(0, np.int8))
 
 
-def joined(parts: Iterable[Stretches]) -> Stretches:
-    """Return the stretches of all parts, which are in order."""
+def joined(parts: Iterable[Spans]) -> Spans:
+    """Return the spans of all parts, which are in order."""
     found = [*parts]
     if len(found) < 2:
         return found[0] if found else nothing()
     bounds, canonical, offsets, outcomes = zip(*found, strict=True)
     sizes = np.concatenate([*map(np.diff, offsets)])
-    return Stretches(np.concatenate(bounds), np.concatenate(canonical), running_sum(sizes), np.concatenate(outcomes))
+    return Spans(np.concatenate(bounds), np.concatenate(canonical), running_sum(sizes), np.concatenate(outcomes))
 
 
-def without_ids(bounds: Int64Array, outcome: int) -> Stretches:
-    """Return stretches without canonical ids."""
+def without_ids(bounds: Int64Array, outcome: int) -> Spans:
+    """Return spans without canonical ids."""
     n = len(bounds)
-    return Stretches(bounds, np.zeros(0, np.int32), np.zeros(n + 1, np.int64), np.full(n, outcome, np.int8))
+    return Spans(bounds, np.zeros(0, np.int32), np.zeros(n + 1, np.int64), np.full(n, outcome, np.int8))
 
 
-def in_order(found: Stretches, boundaries: Int64Array | None = None) -> Stretches:
-    """Return stretches in order; join neighbours that are not UTF-8, unless one of `boundaries` is between them."""
+def in_order(found: Spans, boundaries: Int64Array | None = None) -> Spans:
+    """Return spans in order; join neighbours that are not UTF-8, unless one of `boundaries` is between them."""
     order = np.argsort(found.bounds[:, 0], kind="stable")
     bounds, outcomes = found.bounds[order], found.outcomes[order]
     sizes, canonical = np.diff(found.offsets), found.canonical
@@ -102,15 +102,15 @@ def in_order(found: Stretches, boundaries: Int64Array | None = None) -> Stretche
     if boundaries is not None:
         is_next &= ~np.isin(bounds[:, 0], boundaries)
     if not is_next.any():
-        return Stretches(bounds, canonical, running_sum(sizes), outcomes)
+        return Spans(bounds, canonical, running_sum(sizes), outcomes)
     first, last = ~is_next, np.append(~is_next[1:], True)
-    # Stretches that become one have no canonical ids.
+    # Spans that become one have no canonical ids.
     bounds = np.column_stack((bounds[first, 0], bounds[last, 1]))
-    return Stretches(bounds, canonical, running_sum(sizes[first]), outcomes[first])
+    return Spans(bounds, canonical, running_sum(sizes[first]), outcomes[first])
 
 
-class StretchClass(DescribedEnum):
-    """The class of a stretch that is not canonical. The values are stable: ``--json`` and the pages print them.
+class SpanClass(DescribedEnum):
+    """The class of a span that is not canonical. The values are stable: ``--json`` and the pages print them.
 
     Attributes
     ----------
@@ -119,17 +119,17 @@ class StretchClass(DescribedEnum):
 
     Examples
     --------
-    >>> [each.value for each in tokdfa.StretchClass]
+    >>> [each.value for each in tokdfa.SpanClass]
     ['bugs', 'drift', 'junctions']
     """
 
-    BUG = "bugs", "No id of the stretch was sampled: whoever encoded this text did not use this tokenizer."
-    DRIFT = "drift", "All ids of the stretch were sampled: decoding and encoding again would change them."
+    BUG = "bugs", "No id of the span was sampled: whoever encoded this text did not use this tokenizer."
+    DRIFT = "drift", "All ids of the span were sampled: decoding and encoding again would change them."
     JUNCTION = "junctions", "Some ids were sampled and some not: encoding the text again would change frozen ids."
 
 
 class Counts(NamedTuple):
-    """A number for each class of stretches.
+    """A number for each class of spans.
 
     Examples
     --------
@@ -162,11 +162,11 @@ class Shares(NamedTuple):
 
 
 def classes_of(bounds: Int64Array, sampled: BoolArray, low: Int64Array, high: Int64Array) -> Int64Array:
-    """Return the number of the class of each stretch: 0 for a bug, 1 for drift, 2 for a junction.
+    """Return the number of the class of each span: 0 for a bug, 1 for drift, 2 for a junction.
 
-    A stretch without ids, where the tokenizer would add some, takes the class of the two ids that it is between.
-    `bounds` are of shape (stretches, 2), `sampled` is for each id, and `low` and `high`, where its rollout begins and
-    ends, for each stretch.
+    A span without ids, where the tokenizer would add some, takes the class of the two ids that it is between.
+    `bounds` are of shape (spans, 2), `sampled` is for each id, and `low` and `high`, where its rollout begins and
+    ends, for each span.
     """
     begin, stop = bounds.T
     is_empty = begin == stop
@@ -181,10 +181,10 @@ _MOST_CAUSES = 1 << 14
 
 
 def cause_of(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array, outcome: int) -> tuple[Cause, int]:
-    """Return why a stretch is not canonical, and the number of its ids before the one that shows it.
+    """Return why a span is not canonical, and the number of its ids before the one that shows it.
 
-    The cause depends on the stretch alone: its ids, the canonical ones, and the outcome of encoding, as `Stretches` has
-    them. Stretches repeat, and the tokenizer keeps the causes of the last ones.
+    The cause depends on the span alone: its ids, the canonical ones, and the outcome of encoding, as `Spans` has
+    them. Spans repeat, and the tokenizer keeps the causes of the last ones.
     """
     known = tokenizer.derived(_causes)
     name = ids.tobytes(), canonical.tobytes(), outcome
@@ -199,7 +199,7 @@ def cause_of(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array, ou
 def _cause_of(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array, outcome: int) -> tuple[Cause, int]:
     """Return the same, found now.
 
-    Every boundary of a piece is a boundary of the canonical ids, so no two ids of a stretch have one between them: a
+    Every boundary of a piece is a boundary of the canonical ids, so no two ids of a span have one between them: a
     pair that the token DFA does not allow is wrong here. If all pairs are allowed and all tokens are live, a token goes
     past the end of a piece.
     """
