@@ -63,7 +63,7 @@ def growth_in_merges() -> list[Row]:
 
 def exact_searches() -> list[Row]:
     """Return what the guarded search and brute force take, means over texts of two sentences' beginnings."""
-    from tokdfa.training.theory.exact import train_exact
+    from tokdfa.training.theory import train_exact
 
     sentences = corpus("fra_eng_en.txt").read_text(encoding="utf-8").splitlines()
     rows: list[Row] = []

@@ -91,7 +91,7 @@ def classes(n_rules: int, most_symbols: int) -> Iterator[list[Rules]]:
 
 def measure(ranges: dict[int, int] = RANGES) -> list[Row]:
     """Find the classes and their parts: some minutes."""
-    from tokdfa.training.theory.exact import overlap_conflict
+    from tokdfa.training.theory import overlap_conflict
 
     rows = []
     for n_rules, most in ranges.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figures.chart import box, document, line, text
-from tokdfa.training.theory.merges import Merge, apply_merges, yield_of
+from tokdfa.training.theory import Merge, apply_merges, yield_of
 
 AB: Merge = ("a", "b")
 MERGES: tuple[Merge, ...] = (AB, ("c", "b"), (AB, "a"), ((AB, "a"), ("c", "b")))

@@ -17,8 +17,9 @@ from statistics import median
 from time import perf_counter
 
 from tests.benchmarks.harness import environment, keep_tables, peak_memory, print_table
+from tests.support.permutations import permutation_safety
 from tokdfa import Dictionary, Rule, compare, load, tokenize_leftmost, tokenize_single_pass
-from tokdfa.training.theory.exact import overlap_conflict, permutation_safety
+from tokdfa.training.theory import overlap_conflict
 
 FILES = {"gpt2": "gpt2/merges.txt", "cl100k": "cl100k_base.tiktoken"}
 KINDS = ("safe swaps", "unsafe swap", "dropped", "added")

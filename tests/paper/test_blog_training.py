@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.alternatives import LongestPieceEncoder, compress, expand, join_words
 from tokdfa import TokdfaError
 from tokdfa.training.greedy import trace_greedy, vocabulary_sizes
 from tokdfa.training.naive import train_naive
 from tokdfa.training.rules import GreedyRules
-from tokdfa.training.theory.alternatives import LongestPieceEncoder, compress, expand, join_words
 
 WORDS = {
     ("l", "o", "w", "</w>"): 5,

@@ -13,16 +13,10 @@ from tests.paper.test_formal_exact import effective_sequences
 from tests.paper.test_formal_merges import algorithm_2_as_printed, figure_1, figure_5
 from tests.paper.test_formal_utility import all_optimal, all_sequences, canonical_texts, greedy_sequences
 from tests.support.dictionaries import all_rules_up_to_renaming, all_words
+from tests.support.formal_merges import compression_gain, greedy_curvature, is_submerge
+from tests.support.permutations import permutation_safety
 from tokdfa import Dictionary, compare, tokenize_single_pass
-from tokdfa.training.theory.exact import permutation_safety, train_exact
-from tokdfa.training.theory.merges import (
-    Merge,
-    apply_merge,
-    compression_gain,
-    greedy_curvature,
-    is_submerge,
-    total_backward_curvature,
-)
+from tokdfa.training.theory import Merge, apply_merge, total_backward_curvature, train_exact
 
 Sequence = tuple[Merge, ...]
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tests.campaigns.evidence.tally import Tally
 from tests.support.dictionaries import all_words
+from tests.support.formal_merges import show_merge, validity
 from tokdfa import TokdfaError
-from tokdfa.training.theory.exact import boundary_conflict, overlap_conflict, train_exact
-from tokdfa.training.theory.merges import Merge, apply_merge, apply_merges, show_merge, validity
+from tokdfa.training.theory import Merge, apply_merge, apply_merges, boundary_conflict, overlap_conflict, train_exact
 
 
 def effective_sequences(text: str, merges: int) -> int:

@@ -12,23 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.dictionaries import all_words
-from tokdfa import Dictionary, TokdfaError, tokenize_single_pass
-from tokdfa.training.greedy import train_greedy
-from tokdfa.training.naive import count_pairs, train_naive
-from tokdfa.training.theory.merges import (
-    Merge,
-    apply_merge,
-    apply_merges,
+from tests.support.formal_merges import (
     compression_gain,
     compression_utility,
     from_dictionary,
     is_submerge,
-    iter_submerges,
     show_merge,
     to_dictionary,
     validity,
-    yield_of,
 )
+from tokdfa import Dictionary, TokdfaError, tokenize_single_pass
+from tokdfa.training.greedy import train_greedy
+from tokdfa.training.naive import count_pairs, train_naive
+from tokdfa.training.theory import Merge, apply_merge, apply_merges, iter_submerges, yield_of
 
 AB: Merge = ("a", "b")
 FIG_2: tuple[Merge, ...] = (AB, ("c", "b"), (AB, "a"), ((AB, "a"), ("c", "b")))

@@ -8,18 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokdfa import TokdfaError
-from tokdfa.training.naive import train_naive
-from tokdfa.training.theory.merges import (
-    apply_merges,
+from tests.support.formal_merges import (
     compression_utility,
     from_dictionary,
     possible_merges,
     show_merge,
     train_noniterative,
     validity,
-    yield_of,
 )
+from tokdfa import TokdfaError
+from tokdfa.training.naive import train_naive
+from tokdfa.training.theory import apply_merges, yield_of
 
 
 def test_abcabcd_the_printed_merges() -> None:

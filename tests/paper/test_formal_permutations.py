@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
+from tests.support.permutations import permutation_safety
 from tokdfa import Dictionary, compare, default_dictionary, tokenize_single_pass
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.errors import ImproperDictionaryError
-from tokdfa.training.theory.exact import CONFLICTS, permutation_safety
+from tokdfa.training.theory import CONFLICTS
 
 
 def test_def_5_2_conflict() -> None:

@@ -13,22 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokdfa import TokdfaError
-from tokdfa.training.naive import count_pairs
-from tokdfa.training.theory.exact import train_exact
-from tokdfa.training.theory.merges import (
-    Merge,
-    apply_merge,
-    apply_merges,
+from tests.support.formal_merges import (
     compression_gain,
     compression_utility,
-    greedy_bound,
     greedy_curvature,
     is_submerge,
     show_merge,
-    total_backward_curvature,
     validity,
 )
+from tokdfa import TokdfaError
+from tokdfa.training.naive import count_pairs
+from tokdfa.training.theory import Merge, apply_merge, apply_merges, greedy_bound, total_backward_curvature, train_exact
 
 Sequence = tuple[Merge, ...]
 

@@ -63,6 +63,7 @@ _HOMES = {
     "cuts": "split",
     "turns": "splice",
     "injection": "splice",
+    "forced": "splice",
     "demo": "about",
     "formats": "about",
     "schema": "about",

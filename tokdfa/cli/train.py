@@ -205,7 +205,7 @@ def _trained(
     from dataclasses import asdict
 
     if method == "exact":
-        from tokdfa.training.theory.exact import train_exact_dictionary
+        from tokdfa.training.theory import train_exact_dictionary
 
         return train_exact_dictionary(pieces, merges, alphabet=alphabet)
     if method == "naive":

@@ -8,7 +8,7 @@ from tokdfa.base.errors import LimitExceededError
 from tokdfa.draw.graph import Edge, Graph, Node, word_label
 from tokdfa.tokenizers.models.wordpiece.trie import ROOT, SUFFIX_ROOT, FailureTrie
 from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
-from tokdfa.training.theory.merges import Merge, iter_submerges, yield_of
+from tokdfa.training.theory import Merge, iter_submerges, yield_of
 
 
 def trie_graph(
@@ -108,7 +108,7 @@ def forest_graph(forest: Sequence[Merge], *, max_nodes: int = 500) -> Graph:
     Inner nodes are labelled with their yields, leaves with their symbols. The roots, which are the units, have a
     double outline. Arrows lead from a merge to its two parts.
 
-    At most `max_nodes` are drawn; a forest is the result of :func:`~tokdfa.training.theory.merges.apply_merges`.
+    At most `max_nodes` are drawn; a forest is the result of :func:`~tokdfa.training.theory.apply_merges`.
 
     Notes
     -----

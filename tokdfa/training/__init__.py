@@ -8,7 +8,7 @@
 4. `greedy`: the fast trainer, in C. `naive` is its slow twin, the trainer as printed in the papers;
 5. `output`: the dictionary as a file that other libraries load.
 
-`theory` has the objective of training: merges as trees, utility, the best possible sequence.
+`theory` has the objective of training: merges as trees, their curvature, the best possible sequence.
 
 Callers: the command `train`; `tokdfa.train`, `tokdfa.train_greedy`.
 

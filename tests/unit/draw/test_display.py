@@ -16,7 +16,7 @@ from tokdfa.draw.graph import Graph, Node
 from tokdfa.draw.render import can_render
 from tokdfa.draw.trie import forest_graph
 from tokdfa.jobs.validation.canonical import CanonicalAutomaton
-from tokdfa.training.theory.merges import apply_merges
+from tokdfa.training.theory import apply_merges
 
 DICTIONARY = Dictionary.from_pairs([("a", "a"), ("b", "a")], "ab")
 SMALL = token_dfa(DICTIONARY)

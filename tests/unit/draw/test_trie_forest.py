@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tokdfa import TokdfaError
 from tokdfa.draw.graph import to_dot
 from tokdfa.draw.trie import forest_graph
-from tokdfa.training.theory.merges import Merge, apply_merges
+from tokdfa.training.theory import Merge, apply_merges
 
 FIG_2: tuple[Merge, ...] = (
     ("a", "b"),

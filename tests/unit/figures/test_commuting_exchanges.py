@@ -11,7 +11,7 @@ from figures.papers.commuting_exchanges import RANGES, classes, equivalent, live
 from figures.small_dictionaries import small_dictionaries
 from figures.table import read_table
 from tokdfa import Dictionary, tokenize_single_pass
-from tokdfa.training.theory.exact import overlap_conflict
+from tokdfa.training.theory import overlap_conflict
 
 ROWS = read_table(Path(__file__).parents[3] / "figures" / "papers" / "commuting_exchanges.csv")
 

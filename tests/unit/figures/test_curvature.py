@@ -12,7 +12,8 @@ import pytest
 
 from figures.papers.curvature import RANGES, compiled, row, stretches
 from figures.table import Row, read_table
-from tokdfa.training.theory.merges import Merge, apply_merge, greedy_curvature, total_backward_curvature
+from tests.support.formal_merges import greedy_curvature
+from tokdfa.training.theory import Merge, apply_merge, total_backward_curvature
 
 ROWS = read_table(Path(__file__).parents[3] / "figures" / "papers" / "curvature.csv")
 Sequence = tuple[Merge, ...]

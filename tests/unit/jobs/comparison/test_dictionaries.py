@@ -13,11 +13,11 @@ import tokdfa
 from tests.campaigns.evidence.tally import Tally
 from tests.support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 from tests.support.inclusion import equivalence
+from tests.support.permutations import permutation_safety
 from tokdfa import Dictionary, compare, default_tokenizer
 from tokdfa.automata.bpe import tokenize_leftmost, tokenize_single_pass
 from tokdfa.base.errors import AlphabetError, ImproperDictionaryError, WrongTypeError
 from tokdfa.jobs.comparison.result import Outcome, Part
-from tokdfa.training.theory.exact import permutation_safety
 
 
 @lru_cache(maxsize=2000)
@@ -182,7 +182,7 @@ def _changes(dictionary: Dictionary, rng: random.Random) -> dict[str, Dictionary
 
 
 def _commute(one, other) -> bool:
-    from tokdfa.training.theory.exact import overlap_conflict
+    from tokdfa.training.theory import overlap_conflict
 
     return not overlap_conflict(*(rule.product.decode("latin-1") for rule in (one, other)))
 

@@ -1,20 +1,125 @@
-"""The best possible merge sequence: depth-first search, with and without a guard against redundant orders."""
+"""The theory of the objective of training: merges as trees, their curvature, and the best possible sequence of them.
+
+No job uses it; its callers are the command `train` (the exact optimum), drawings of forests, and notebooks. The exact
+search is exponential and for small words only.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, Union, cast, get_args
 
-from tokdfa.automata.alphabet import Word, concatenate, one_character_spellings
-from tokdfa.automata.dictionary import Dictionary, Rule
+from tokdfa.automata.alphabet import Word, concatenate
+from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.errors import LimitExceededError, TrainingError
-from tokdfa.base.verdict import Verdict
+from tokdfa.training.naive import apply_rule
 from tokdfa.training.rules import base_alphabet
-from tokdfa.training.theory.merges import Forest, Merge, apply_merge, yield_of
+
+Merge: TypeAlias = Union[str, tuple["Merge", "Merge"]]  # noqa: UP007 (a string cannot be an operand of |)
+"""A symbol (a trivial merge), or a pair of merges: ``(("a", "b"), "a")`` is the paper's [[a, b], a]."""
+
+Forest: TypeAlias = tuple[Merge, ...]
+"""The result of applying merges to a string: a tree for each unit."""
+
+# Comparing and hashing nested tuples uses the interpreter's own stack.
+_DEEPEST = 500
+
+
+def iter_submerges(merge: Merge) -> Iterator[Merge]:
+    """Yield a merge and all its submerges, including trivial ones, as often as they occur: parts after the whole."""
+    stack: list[tuple[Merge, int]] = [(merge, 0)]
+    while stack:
+        inner, depth = stack.pop()
+        yield inner
+        if isinstance(inner, tuple) and len(inner) == 2:
+            if depth == _DEEPEST:
+                raise LimitExceededError("a merge is nested too deeply", hint=f"{_DEEPEST} levels are allowed")
+            stack.extend(((inner[1], depth + 1), (inner[0], depth + 1)))
+        elif not isinstance(inner, str) or not inner:
+            raise TrainingError("a merge must be a symbol or a pair of merges", value=inner)
+
+
+def yield_of(merge: Merge) -> str:
+    """Return Yield(merge), the string that the merge spells (*A Formal Perspective on Byte-Pair Encoding*, Def 2.4)."""
+    return "".join(inner for inner in iter_submerges(merge) if isinstance(inner, str))
+
+
+def apply_merge(forest: Sequence[Merge], merge: Merge) -> Forest:
+    """Return Apply(merge): `forest` with every occurrence of the pair replaced, from left to right."""
+    return tuple(apply_rule(forest, cast("tuple[Merge, Merge]", merge), merge))
+
+
+def apply_merges(text: Sequence[Merge], merges: Iterable[Merge]) -> Forest:
+    """Return the forest that a sequence of merges makes of a string of symbols or merges, one after the other.
+
+    *A Formal Perspective on Byte-Pair Encoding*, section 2.2.
+    """
+    forest: Forest = tuple(text)
+    for merge in merges:
+        forest = apply_merge(forest, merge)
+    return forest
+
+
+@dataclass(frozen=True, slots=True)
+class Curvature:
+    """A curvature and a sequence that attains it; None if no sequence replaces anything."""
+
+    value: Fraction
+    merges: tuple[Merge, ...] | None
+
+
+def iter_effective(text: Sequence[Merge], longest: int) -> Iterator[tuple[tuple[Merge, ...], Forest]]:
+    """Yield the sequences of up to `longest` merges that each replace something, with the forests they make.
+
+    A forest that several sequences make comes with the shortest, once for each length. Merges that replace nothing do
+    not change the utility, and no later merge can depend on one.
+    """
+    level: dict[Forest, tuple[Merge, ...]] = {tuple(text): ()}
+    for length in range(longest + 1):
+        yield from ((merges, forest) for forest, merges in level.items())
+        if length < longest:
+            level = {
+                apply_merge(forest, pair): (*merges, pair)
+                for forest, merges in level.items()
+                for pair in dict.fromkeys(pairwise(forest))
+            }
+
+
+def total_backward_curvature(text: str, optimal: Sequence[Merge], merges: int, *, exactly: bool = False) -> Curvature:
+    """Return σ(optimal), the greatest 1 - (κ(μ optimal) - κ(optimal)) / κ(μ) over all μ with κ(μ) > 0.
+
+    `optimal` is an optimal sequence, and μ has up to `merges` merges; if `exactly`, it has so many, which all replace
+    something. *A Formal Perspective on Byte-Pair Encoding*, Def 3.9, by enumeration: only for very short texts.
+    """
+    reached = len(text) - len(apply_merges(text, optimal))
+    best = Curvature(Fraction(0), None)
+    for sequence, forest in iter_effective(text, merges):
+        if not sequence or (exactly and len(sequence) < merges):
+            continue
+        utility = len(text) - len(forest)
+        together = len(text) - len(apply_merges(forest, optimal))
+        value = 1 - Fraction(together - reached, utility)
+        if best.merges is None or value > best.value:
+            best = Curvature(value, sequence)
+    return best
+
+
+def greedy_bound(curvature: Fraction | float) -> float:
+    """Return (1 - e^-σ) / σ, the share of the optimal utility that the greedy trainer is guaranteed to reach.
+
+    *A Formal Perspective on Byte-Pair Encoding*, Theorem 3.10. The curvature σ must not be negative.
+    """
+    if curvature < 0:
+        raise TrainingError("the curvature must not be negative", value=curvature)
+    return 1.0 if curvature == 0 else -math.expm1(-float(curvature)) / float(curvature)
+
+
+# The best sequence
 
 Guard: TypeAlias = Literal["overlap", "boundary", "literal", "none"]
 Conflict: TypeAlias = Callable[[str, str], bool]
@@ -154,98 +259,3 @@ def train_exact_dictionary(
 
     pairs = (cast("tuple[Merge, Merge]", merge) for merge in result.merges)
     return Dictionary(((word(left), word(right)) for left, right in pairs), symbols.symbols)
-
-
-ConflictName: TypeAlias = Literal["overlap", "boundary"]
-
-
-def permutation_safety(
-    a: Dictionary, b: Dictionary, *, conflict: ConflictName = "overlap"
-) -> Verdict[tuple[Rule, Rule]]:
-    """Decide whether `b` has the rules of `a` in another order, but conflicting ones in the same order.
-
-    Then exchanging neighbours that do not conflict turns one into the other. By "overlap", rules conflict if their
-    products can overlap in a text, and the property implies equivalence; by "boundary", as in the paper, if one product
-    ends with the first symbol of the other, which does not imply it. See :func:`overlap_conflict` and
-    :func:`boundary_conflict`. It is not necessary for equivalence, which :func:`tokdfa.compare` decides. The witness is
-    a pair of conflicting rules, in their order in `a`, that `b` exchanges; None if the rules are not the same. Both
-    dictionaries must be proper.
-
-    *A Formal Perspective on Byte-Pair Encoding*, Def 5.2 to Prop 5.5. Only the smallest blocks of rules that contain an
-    exchange are examined, in time proportional to the number of factors of their products, not to the number of pairs
-    of rules.
-    """
-    a.require_proper()
-    b.require_proper()
-    rules_a, rules_b = list(a), list(b)
-    if a.alphabet.symbols != b.alphabet.symbols or Counter(rules_a) != Counter(rules_b):
-        return Verdict(False, None, "the rules are not the same")
-    spelled = one_character_spellings(a.alphabet)
-    yields = [spelled[number] for number in a.product.tolist()]
-    indices: dict[Rule, list[int]] = {}
-    for index in range(len(rules_b) - 1, -1, -1):
-        indices.setdefault(rules_b[index], []).append(index)
-    # A repeated rule is dead from its second occurrence on; the occurrences correspond in order.
-    index_in_b = [indices[rule].pop() for rule in rules_a]
-    longest = 1 if conflict == "boundary" else None
-    for block in _blocks(index_in_b):
-        exchanged = _overlaps(yields, index_in_b, block, longest)
-        if exchanged is None and conflict == "overlap":
-            exchanged = _factors(yields, index_in_b, block)
-        if exchanged is not None:
-            break
-    else:
-        return Verdict(True, None, "conflicting rules are in the same order")
-    first, second = (rules_a[index] for index in exchanged)
-    return Verdict(False, (first, second), f"{first} and {second} conflict and are exchanged")
-
-
-def _blocks(index_in_b: list[int]) -> Iterator[range]:
-    """Yield the smallest blocks of rules that `b` has at the same indices, except blocks of one rule."""
-    start, last = 0, -1
-    for index, other in enumerate(index_in_b):
-        last = max(last, other)
-        if last == index:
-            if index > start:
-                yield range(start, index + 1)
-            start = index + 1
-
-
-def _overlaps(yields: list[str], index_in_b: list[int], block: range, longest: int | None) -> tuple[int, int] | None:
-    """Return two rules that `b` exchanges where a suffix of one, up to `longest` symbols, is a prefix of the other."""
-    # The last index in b of the rules so far, by their suffixes and by their prefixes.
-    last_ending: dict[str, int] = {}
-    last_beginning: dict[str, int] = {}
-    for index in block:
-        text, here = yields[index], index_in_b[index]
-        lengths = range(1, min(len(text) - 1, longest or len(text)) + 1)
-        for last, parts in ((last_ending, [text[:n] for n in lengths]), (last_beginning, [text[-n:] for n in lengths])):
-            for part in parts:
-                if (other := last.get(part)) is not None and index_in_b[other] > here:
-                    return other, index
-        for n in lengths:
-            for last, part in ((last_ending, text[-n:]), (last_beginning, text[:n])):
-                other = last.get(part)
-                if other is None or index_in_b[other] < here:
-                    last[part] = index
-    return None
-
-
-def _factors(yields: list[str], index_in_b: list[int], block: range) -> tuple[int, int] | None:
-    """Return two rules that `b` exchanges such that the product of one is a factor of the product of the other."""
-    rules_of: dict[str, list[int]] = {}
-    for index in block:
-        rules_of.setdefault(yields[index], []).append(index)
-    for index in block:
-        for factor in _known_factors(yields[index], rules_of):
-            for other in rules_of[factor]:
-                if (other < index) != (index_in_b[other] < index_in_b[index]) and other != index:
-                    return min(other, index), max(other, index)
-    return None
-
-
-def _known_factors(text: str, known: dict[str, list[int]]) -> Iterator[str]:
-    for start in range(len(text)):
-        for stop in range(start + 2, len(text) + 1):
-            if text[start:stop] in known:
-                yield text[start:stop]

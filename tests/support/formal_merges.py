@@ -1,46 +1,15 @@
-"""Merges as trees, sequences of merges, and their effect on a string."""
+"""Merges as trees, as the papers have them: valid sequences, trees of rules, utility and gain, merges of a window."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
-from typing import TypeAlias, Union, cast
+from typing import cast
 
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.errors import LimitExceededError, TrainingError
 from tokdfa.base.verdict import Verdict
-from tokdfa.training.naive import apply_rule
-
-Merge: TypeAlias = Union[str, tuple["Merge", "Merge"]]  # noqa: UP007 (a string cannot be an operand of |)
-"""A symbol (a trivial merge), or a pair of merges: ``(("a", "b"), "a")`` is the paper's [[a, b], a]."""
-
-Forest: TypeAlias = tuple[Merge, ...]
-"""The result of applying merges to a string: a tree for each unit."""
-
-# Comparing and hashing nested tuples uses the interpreter's own stack.
-_DEEPEST = 500
-
-
-def iter_submerges(merge: Merge) -> Iterator[Merge]:
-    """Yield a merge and all its submerges, including trivial ones, as often as they occur: parts after the whole."""
-    stack: list[tuple[Merge, int]] = [(merge, 0)]
-    while stack:
-        inner, depth = stack.pop()
-        yield inner
-        if isinstance(inner, tuple) and len(inner) == 2:
-            if depth == _DEEPEST:
-                raise LimitExceededError("a merge is nested too deeply", hint=f"{_DEEPEST} levels are allowed")
-            stack.extend(((inner[1], depth + 1), (inner[0], depth + 1)))
-        elif not isinstance(inner, str) or not inner:
-            raise TrainingError("a merge must be a symbol or a pair of merges", value=inner)
-
-
-def yield_of(merge: Merge) -> str:
-    """Return Yield(merge), the string that the merge spells (*A Formal Perspective on Byte-Pair Encoding*, Def 2.4)."""
-    return "".join(inner for inner in iter_submerges(merge) if isinstance(inner, str))
+from tokdfa.training.theory import Merge, apply_merges, iter_submerges, yield_of
 
 
 def is_submerge(part: Merge, whole: Merge) -> bool:
@@ -65,22 +34,6 @@ def validity(merges: Sequence[Merge]) -> Verdict[int]:
                 return Verdict(False, index, f"merge {index}, {show_merge(merge)}: {show_merge(part)} does not precede")
         known.add(merge)
     return Verdict(True, None, "every part is a symbol or an earlier merge")
-
-
-def apply_merge(forest: Sequence[Merge], merge: Merge) -> Forest:
-    """Return Apply(merge): `forest` with every occurrence of the pair replaced, from left to right."""
-    return tuple(apply_rule(forest, cast("tuple[Merge, Merge]", merge), merge))
-
-
-def apply_merges(text: Sequence[Merge], merges: Iterable[Merge]) -> Forest:
-    """Return the forest that a sequence of merges makes of a string of symbols or merges, one after the other.
-
-    *A Formal Perspective on Byte-Pair Encoding*, section 2.2.
-    """
-    forest: Forest = tuple(text)
-    for merge in merges:
-        forest = apply_merge(forest, merge)
-    return forest
 
 
 def show_merge(merge: Merge) -> str:
@@ -177,50 +130,6 @@ def compression_gain(text: Sequence[Merge], merges: Sequence[Merge], given: Sequ
     return len(apply_merges(text, given)) - len(apply_merges(text, [*given, *merges]))
 
 
-@dataclass(frozen=True, slots=True)
-class Curvature:
-    """A curvature and a sequence that attains it; None if no sequence replaces anything."""
-
-    value: Fraction
-    merges: tuple[Merge, ...] | None
-
-
-def iter_effective(text: Sequence[Merge], longest: int) -> Iterator[tuple[tuple[Merge, ...], Forest]]:
-    """Yield the sequences of up to `longest` merges that each replace something, with the forests they make.
-
-    A forest that several sequences make comes with the shortest, once for each length. Merges that replace nothing do
-    not change the utility, and no later merge can depend on one.
-    """
-    level: dict[Forest, tuple[Merge, ...]] = {tuple(text): ()}
-    for length in range(longest + 1):
-        yield from ((merges, forest) for forest, merges in level.items())
-        if length < longest:
-            level = {
-                apply_merge(forest, pair): (*merges, pair)
-                for forest, merges in level.items()
-                for pair in dict.fromkeys(pairwise(forest))
-            }
-
-
-def total_backward_curvature(text: str, optimal: Sequence[Merge], merges: int, *, exactly: bool = False) -> Curvature:
-    """Return σ(optimal), the greatest 1 - (κ(μ optimal) - κ(optimal)) / κ(μ) over all μ with κ(μ) > 0.
-
-    `optimal` is an optimal sequence, and μ has up to `merges` merges; if `exactly`, it has so many, which all replace
-    something. *A Formal Perspective on Byte-Pair Encoding*, Def 3.9, by enumeration: only for very short texts.
-    """
-    reached = len(text) - len(apply_merges(text, optimal))
-    best = Curvature(Fraction(0), None)
-    for sequence, forest in iter_effective(text, merges):
-        if not sequence or (exactly and len(sequence) < merges):
-            continue
-        utility = len(text) - len(forest)
-        together = len(text) - len(apply_merges(forest, optimal))
-        value = 1 - Fraction(together - reached, utility)
-        if best.merges is None or value > best.value:
-            best = Curvature(value, sequence)
-    return best
-
-
 def greedy_curvature(text: str, optimal: Sequence[Merge], greedy: Sequence[Merge]) -> Fraction | None:
     """Return σ′(optimal, greedy); μ is the greedy sequence without its last merge. None if κ(μ) = 0 (FORMAL, Eq 11)."""
     prefix = list(greedy[:-1])
@@ -229,13 +138,3 @@ def greedy_curvature(text: str, optimal: Sequence[Merge], greedy: Sequence[Merge
         return None
     together = compression_utility(text, [*prefix, *optimal])
     return 1 - Fraction(together - compression_utility(text, optimal), utility)
-
-
-def greedy_bound(curvature: Fraction | float) -> float:
-    """Return (1 - e^-σ) / σ, the share of the optimal utility that the greedy trainer is guaranteed to reach.
-
-    *A Formal Perspective on Byte-Pair Encoding*, Theorem 3.10. The curvature σ must not be negative.
-    """
-    if curvature < 0:
-        raise TrainingError("the curvature must not be negative", value=curvature)
-    return 1.0 if curvature == 0 else -math.expm1(-float(curvature)) / float(curvature)
