@@ -274,8 +274,8 @@ def _declarations(sources: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         module = Path(folder, "_ffi.py")
         with contextlib.redirect_stdout(None):
-            ffi.emit_python_code(str(place))
-        code = place.read_text(encoding="utf-8")
+            ffi.emit_python_code(str(module))
+        code = module.read_text(encoding="utf-8")
     return f"{code}\nSOURCES = {sources!r}\nLIBRARY = {HERE.library!r}\n"
 
 
