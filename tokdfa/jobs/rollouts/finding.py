@@ -20,7 +20,7 @@ from tokdfa.jobs.validation.api import validate
 from tokdfa.jobs.validation.differences import differences
 from tokdfa.jobs.validation.engine import engine_of
 from tokdfa.jobs.validation.engines.comparing import compare_texts
-from tokdfa.jobs.validation.engines.parts import differing_tokens, encode_parts, is_split_at_once
+from tokdfa.jobs.validation.engines.parts import differing, encode_parts, is_split_at_once
 from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.table import Table
 from tokdfa.jobs.validation.violations import ranges
@@ -77,7 +77,7 @@ class WalkFinder(Finder):
             return nothing()
         stream = np.searchsorted(begins, parts[:, 0], side="right") - 1
         encoded, is_odd = encode_parts(self._model, ids, parts, ends[stream], stream, around_broken=False)
-        rows = differing_tokens(self._model, ids, encoded)
+        rows = differing(self._model, ids, encoded, by_pieces=False)
         bounds = np.column_stack((rows.first, rows.first + rows.spans[:, 1] - rows.spans[:, 0]))
         found = Spans.encoded(bounds, rows.canonical, np.append(0, rows.canonical_spans[:, 1]))
         if not is_odd.any():
@@ -144,6 +144,8 @@ def _by_texts(trip: RoundTrip, ids: Int32Array, lows: Int64Array, highs: Int64Ar
     """Return the spans of texts that are decoded, encoded and compared at once."""
     indices, bounds = ranges(lows, highs)
     compared = compare_texts(trip, ids[indices], bounds)
+    if compared is None:
+        return _SomeFound(nothing(), np.ones(len(lows), dtype=np.bool_))
     rows, canonical = compared.rows, compared.canonical
     chosen, offsets = ranges(rows[:, 3], rows[:, 4])
     bounds = rows[:, 1:3] + (lows - bounds[:-1])[rows[:, :1]]

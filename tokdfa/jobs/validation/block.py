@@ -16,6 +16,9 @@ from tokdfa.kernels.walk.ends import offsets_at
 if TYPE_CHECKING:
     from tokdfa.tokenizers.round_trip import RoundTrip
 
+_NEAR = 1 << 8
+"""The number of ids among which a boundary usually is."""
+
 CLOSE = 1 << 5
 """The number of ids of a window where ids are judged one by one."""
 
@@ -25,16 +28,8 @@ _NONE: Int64Array = np.zeros(0, dtype=np.int64)
 class Feed(NamedTuple):
     """Ids that follow in a stream, and the ascending indices of the ids that end texts.
 
-    Attributes
-    ----------
-    ids : int32 array
-    starts : int64 array
-        Where documents begin.
-    separators : int64 array
-        The ids in no document.
-    unknown : int64 array
-        The ids that stand in for `numbers`, which are not ids of the tokenizer. They are in no text, and have no bytes.
-    numbers : integer array
+    Documents begin at `starts`; `separators` are the ids in no document. The `unknown` ids stand in for `numbers`,
+    which are not ids of the tokenizer. They are in no text, and have no bytes.
     """
 
     ids: Int32Array
@@ -68,23 +63,11 @@ class Feed(NamedTuple):
 class Block(NamedTuple):
     """Ids of a stream, from the index `first` and the offset `byte` on; its last ones if `is_last`.
 
-    Attributes
-    ----------
-    ids : int32 array
-    texts : int64 array of shape (texts, 2)
-        The first id of each text and the one after its last, ascending. The last one ends with the block, and continues
-        after it unless the block `is_last`.
-    unknown, numbers
-        See :class:`Feed`.
-    separators : int64 array
-        The other ids that are in no text, each with `separator_size` bytes.
-    separator_size : int
-    first, byte : int
-    begins : bool
-        Whether the first text begins here, rather than continues after a boundary where it is always cut.
-    following : RoundTrip, optional
-        The round trip of the first text, if something of the text before counts.
-    is_last : bool
+    `texts`, of shape (texts, 2), are the first id of each text and the one after its last, ascending. The last one ends
+    with the block, and continues after it unless the block `is_last`; the first one `begins` here, rather than
+    continues after a boundary where it is always cut. `following` is its round trip, if something of the text before
+    counts. The other ids, in no text, are `unknown` (see :class:`Feed`) or `separators`, each with `separator_size`
+    bytes.
     """
 
     ids: Int32Array
@@ -158,6 +141,21 @@ def are_within(indices: Int64Array, intervals: list[tuple[int, int]]) -> BoolArr
     number = np.searchsorted(begins, indices, side="right")
     within: BoolArray = indices < np.append(0, ends)[number]
     return within
+
+
+def last_cut(trip: RoundTrip, ids: Int32Array, low: int, stop: int, *, begins: bool = True) -> int:
+    """Return the last index after `low`, before `stop`, at which neighbours always cut the text; `low` without any.
+
+    `begins` is whether a text begins at `low`.
+    """
+    size = _NEAR
+    while True:
+        # A boundary is safe after any ids.
+        begin = max(stop - size, low)
+        cuts = np.flatnonzero(trip.boundaries.always_cut(ids[begin:stop], begins=begins or begin > low))
+        if len(cuts) or begin == low:
+            return begin + int(cuts[-1]) + 1 if len(cuts) else low
+        size *= 4
 
 
 def merged(

@@ -37,31 +37,13 @@ class CanonicalState(NamedTuple):
 class CanonicalAutomaton(Displayed):
     """The automaton of the ids that encoding gives back from their own text; it implements the protocol.
 
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-        Its dictionary must be proper and over bytes.
-
-    Attributes
-    ----------
-    tokenizer : Tokenizer
-    split_nfa : SplitNFA
-        The hypotheses of its pre-tokenizer.
-
-    Raises
-    ------
-    ImproperDictionaryError
-        If the dictionary is not proper.
-    UnsupportedFeatureError
-        If the dictionary is not over bytes, the pre-tokenizer drops text or inserts spaces, some token is given only
-        for a whole piece, or special tokens overlap one another.
-    PatternError, LimitExceededError
-        If the pre-tokenizer cannot be expressed by an automaton.
-
-    Notes
-    -----
+    The dictionary of the tokenizer must be proper and over bytes. `split_nfa` are the hypotheses of its pre-tokenizer.
     Special tokens split the stream, and the parts between them are judged separately. If the tokenizer finds special
     tokens in its text, a text that spells one is not canonical.
+
+    ImproperDictionaryError, UnsupportedFeatureError (the pre-tokenizer drops text or inserts spaces, some token is
+    given only for a whole piece, special tokens overlap one another), PatternError and LimitExceededError are raised if
+    the canonical language is not this product.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.jobs.validation.violation import common_prefix
 from tokdfa.jobs.validation.violations import ranges
 from tokdfa.kernels.walk.differences import Tokenizations, find_differences
@@ -18,18 +18,10 @@ NO_CUTS: Int64Array = np.zeros(0, dtype=np.int64)
 def differences(ids: Int32Array, ends: Int64Array, canonical: Int32Array, others: Ends | None) -> Int64Array:
     """Return where two tokenizations of a text differ, as parts of each between neighbouring boundaries of both.
 
-    Parameters
-    ----------
-    ids, ends : arrays
-        Ids, and the end of each in the text, in bytes.
-    canonical, others : arrays
-        Other ids, and the end of each, half a byte away from any where it is nowhere in the text. If the ends are
-        unknown, the part is everything between their common prefix and suffix.
-
-    Returns
-    -------
-    int64 array of shape (parts, 4)
-        The first id and the one after the last, then the same of the other ids.
+    Each id ends in the text at one of `ends`, in bytes, and each canonical id at one of `others`, half a byte away from
+    any end where it is nowhere in the text; if these are unknown, the part is everything between the common prefix and
+    suffix. Returns an int64 array of shape (parts, 4): the first id and the one after the last, then the same of the
+    other ids.
     """
     if others is None:
         begin = common_prefix(ids, canonical)
@@ -81,10 +73,6 @@ def differing_parts(
     return trimmed(ids, canonical, parts, cuts)
 
 
-_BOUND = -1
-"""Stands between two texts, where no id does."""
-
-
 def _parts_apart(
     ids: Int32Array,
     ends: Int64Array,
@@ -96,48 +84,19 @@ def _parts_apart(
 ) -> Int64Array:
     """Return the parts, of shape (parts, 5), of the texts between the `cuts` in some parts of a text.
 
-    There both sides end, even where one adds nothing to the text before it. So two ids that each add a byte are put
-    there on both sides: they show the bound next to any ids.
+    There both sides end, even where one adds nothing to the text before it.
     """
     begins, stops = np.sort(np.append(parts[:, 0], cuts)), np.sort(np.append(parts[:, 1], cuts))
     lows, highs = np.sort(np.append(parts[:, 2], other_cuts)), np.sort(np.append(parts[:, 3], other_cuts))
-    byte_at = np.append(0, ends)
-    base, size = byte_at[begins], byte_at[stops] - byte_at[begins]
-    own, own_ends, indices = _set_apart(ids, ends, begins, stops, base, size)
-    other, other_ends, other_indices = _set_apart(canonical, others, lows, highs, base, size)
-    found = find_differences(Tokenizations(own, own_ends), Tokenizations(other, other_ends))[:, 1:]
-    for at, side in ((0, own), (2, other)):
-        found[:, at] += side[found[:, at]] == _BOUND
-        found[:, at + 1] -= side[found[:, at + 1] - 1] == _BOUND
-    return np.column_stack(
-        (
-            indices[found[:, 0]],
-            indices[found[:, 1]],
-            other_indices[found[:, 2]],
-            other_indices[found[:, 3]],
-            found[:, 4],
-        )
+    (given, bounds), (right, right_bounds) = ranges(begins, stops), ranges(lows, highs)
+    starts = np.append(0, ends)[begins]
+    found = find_differences(
+        Tokenizations(ids[given], ends[given], bounds, starts),
+        Tokenizations(canonical[right], others[right], right_bounds, starts),
     )
-
-
-def _set_apart(
-    ids: Int32Array, ends: Int64Array, begins: Int64Array, stops: Int64Array, base: Int64Array, size: Int64Array
-) -> tuple[Int32Array, Int64Array, Int64Array]:
-    """Return the ids of texts with two more after each, their ends, and the index that each comes from.
-
-    Text k has the ids from ``begins[k]`` to ``stops[k]``, and `size` bytes from `base` on.
-    """
-    chosen, offsets = ranges(begins, stops)
-    text = np.repeat(np.arange(len(begins)), np.diff(offsets))
-    at, last = np.arange(len(chosen)) + 2 * text, offsets[1:] + 2 * np.arange(len(begins))
-    first_byte = running_sum(size + 2)
-    own = np.full(len(chosen) + 2 * len(begins), _BOUND, dtype=np.int32)
-    own_ends, indices = np.empty(len(own), dtype=np.int64), np.empty(len(own), dtype=np.int64)
-    own[at], own_ends[at], indices[at] = ids[chosen], ends[chosen] + (first_byte[:-1] - base)[text], chosen
-    for more in (1, 2):
-        own_ends[last + more - 1] = first_byte[:-1] + size + more
-        indices[last + more - 1] = stops
-    return own, own_ends, indices
+    found[:, 1:3] += (begins - bounds[:-1])[found[:, :1]]
+    found[:, 3:5] += (lows - right_bounds[:-1])[found[:, :1]]
+    return found[:, 1:]
 
 
 def trimmed(ids: Int32Array, canonical: Int32Array, parts: Int64Array, cuts: Int64Array) -> Parts:

@@ -27,27 +27,13 @@ if TYPE_CHECKING:
 class Engine(OfTokenizer[AnyTokenizer]):
     """The way in which the streams of a tokenizer are judged.
 
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer
-    model : Model or None
-        The tables by which pairs of neighbours decide; None if texts are encoded again.
-    window, literal : bool
-        See :func:`tokdfa.validate`.
-    head : Model, optional
-        The tables by which the beginning of a window is judged, if it is not encoded again.
-    why : str, optional
-        Why pairs do not decide, if the ids of the tokenizer spell texts one after the other.
+    `model` are the tables by which pairs of neighbours decide, None if texts are encoded again; `head` those by which
+    the beginning of a window is judged, if it is not encoded again. `why` says why pairs do not decide, if the ids of
+    the tokenizer spell texts one after the other. For `window` and `literal` see :func:`tokdfa.validate`.
 
-    Attributes
-    ----------
-    name : str
-        The name that ``tokdfa info`` prints.
-    literal : bool
-    unjudged : callable or None
-        Returns the part of a whole stream, in an array, that one call does not show to be canonical.
-    walk : Table or None
-        The table by which whole streams are walked over, unless their texts are brought into a normalization form.
+    ``tokdfa info`` prints the `name`. `unjudged` returns the part of a whole stream, in an array, that one call does
+    not show to be canonical. `walk` is the table by which whole streams are walked over, unless their texts are brought
+    into a normalization form.
     """
 
     def __init__(
@@ -118,20 +104,10 @@ class Engine(OfTokenizer[AnyTokenizer]):
 
 
 def engine_of(tokenizer: AnyTokenizer, window: bool = False, literal: bool = False) -> Engine:
-    """Return the engine that checks the streams of a tokenizer, a derived table.
+    """Return the engine that checks the streams of a tokenizer, a derived table; see :func:`tokdfa.validate`.
 
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer
-    window, literal : bool
-        See :func:`tokdfa.validate`.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If windows of such a tokenizer cannot be judged.
-    ImproperDictionaryError
-        If the dictionary is not proper and its format does not say how libraries merge with it.
+    UnsupportedFeatureError is raised if windows of such a tokenizer cannot be judged, and ImproperDictionaryError if
+    the dictionary is not proper and its format does not say how libraries merge with it.
     """
     model, why = _deciding(tokenizer), None
     if model is None and tokenizer.why_not("rules") is None and tokenizer.why_not("spelling") is None:

@@ -95,12 +95,8 @@ class Table:
     """A table with a row for each state of a lifted pre-tokenizer, made on demand, and a column for each class of ids.
 
     Row i begins at the entry ``i * width``. For each id, `lengths` has the number of bytes, and `special` whether its
-    token is special.
-
-    Raises
-    ------
-    UnsupportedFeatureError, PatternError, LimitExceededError
-        If the streams of the tokenizer cannot be walked.
+    token is special. UnsupportedFeatureError, PatternError or LimitExceededError is raised if the streams of the
+    tokenizer cannot be walked.
     """
 
     def __init__(self, model: Model) -> None:
@@ -178,13 +174,7 @@ class Table:
         return known[1]
 
     def learn(self, number: int, id: int) -> None:
-        """Compute the transition of a state on an id.
-
-        Raises
-        ------
-        LimitExceededError
-            If the table becomes too large.
-        """
+        """Compute the transition of a state on an id; LimitExceededError is raised if the table becomes too large."""
         state = self._states[number]
         assert state is not None
         column = int(self._class_of_id[id])
@@ -228,12 +218,7 @@ class Table:
         Stream k has the ids, all of the tokenizer, from ``begins[k]`` to ``ends[k]``; the last one continues after
         these if it `is_open`. Outside of the parts, an int64 array of shape (parts, 2), all is canonical. A part begins
         and ends where its stream does, or where its text is always cut, and no special token that the text spells
-        crosses its ends.
-
-        Raises
-        ------
-        LimitExceededError
-            If the table becomes too large.
+        crosses its ends. LimitExceededError is raised if the table becomes too large.
         """
         pairs = self.pairs.struct_for(len(ids))
         return kernels.wrong_parts(

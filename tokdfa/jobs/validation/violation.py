@@ -65,19 +65,20 @@ class Cause:
 
     def at(
         self,
-        *,
-        index: int,
-        detected_at: int,
-        byte_offset: int,
         start: int,
+        byte_offset: int,
         ids: Int32Array,
-        canonical_ids: Int32Array | None,
+        canonical_ids: Int32Array | None = None,
+        *,
+        index: int | None = None,
+        detected_at: int | None = None,
     ) -> Violation:
-        """Return the violation with this cause at an index; see :class:`Violation`."""
+        """Return the violation with this cause; its `index` is `start`, and it is detected there, unless given."""
+        index = start if index is None else index
         return Violation(
             **{each.name: getattr(self, each.name) for each in fields(Cause)},
             index=index,
-            detected_at=detected_at,
+            detected_at=index if detected_at is None else detected_at,
             byte_offset=byte_offset,
             start=start,
             ids=tuple(ids.tolist()),
@@ -156,6 +157,16 @@ def out_of_range(id: int, index: int, byte: int) -> Violation:
         ids=(id,),
         canonical_ids=None,
     )
+
+
+def not_utf8(data: bytes, ids: Int32Array, start: int, byte: int, ends: Iterable[int]) -> Violation:
+    """Return the violation of ids in a symbol that is not UTF-8, which begins and ends at offsets in some bytes.
+
+    The bytes begin at the offset `byte` of the stream.
+    """
+    low, high = ends
+    cause = Cause(kind=ViolationKind.NOT_UTF8, bad_bytes=data[low:high])
+    return cause.at(start, byte + low, ids, detected_at=start + len(ids) - 1)
 
 
 def spelled(ids: Iterable[int], spelling: Callable[[int], Word]) -> Spelled:

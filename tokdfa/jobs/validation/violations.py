@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -20,19 +20,10 @@ KIND_INDEX = {kind: number for number, kind in enumerate(KINDS)}
 class Rows(NamedTuple):
     """Parts of a stream that are not canonical, in order, next to the ids that belong in their place.
 
-    Attributes
-    ----------
-    first, byte : int64 arrays
-        The index of the first id of each part in the stream, and the offset in bytes at which it begins.
-    ids, spans : int32 array and int64 array of shape (parts, 2)
-        The ids of part k are ``ids[slice(*spans[k])]``.
-    canonical, canonical_spans
-        The ids that belong in its place, likewise.
-    ends, ends_spans
-        Offsets in its bytes, counted from its beginning, likewise: the ends of the pieces of its text; none if they are
-        not known; of ids that are not UTF-8 the beginning of the first wrong byte and the end of the last.
-    is_text : bool array
-        Whether the ids are UTF-8.
+    Part k begins with the id ``first[k]`` of the stream, at the offset ``byte[k]``, and has the ids
+    ``ids[slice(*spans[k])]``. The ids that belong in its place are in `canonical`, likewise, and in `ends` offsets in
+    its bytes, counted from its beginning: the ends of the pieces of its text, none if they are not known; of ids that
+    are not UTF-8, unless it `is_text`, the beginning of the first wrong byte and the end of the last.
     """
 
     first: Int64Array
@@ -46,11 +37,16 @@ class Rows(NamedTuple):
     is_text: BoolArray
 
     @classmethod
-    def none(cls) -> Rows:
-        """Return no parts."""
-        indices, ids = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
-        spans = np.zeros((0, 2), dtype=np.int64)
-        return cls(indices, indices, ids, spans, ids, spans, indices, spans, np.zeros(0, dtype=np.bool_))
+    def of(cls, ids: Int32Array, sides: Sequence[Int64Array], canonical: Int32Array, byte: Int64Array) -> Rows:
+        """Return parts of `ids`, of text: part k begins at the offset ``byte[k]``, and no pieces are known.
+
+        The `sides` are the first id of each part and the one after its last, and the same of `canonical`.
+        """
+        starts, stops, lows, highs = sides
+        (given, bounds), (right, right_bounds) = ranges(starts, stops), ranges(lows, highs)
+        spans, right_spans = spans_between(bounds), spans_between(right_bounds)
+        none, is_text = np.zeros(0, dtype=np.int64), np.ones(len(starts), dtype=np.bool_)
+        return cls(starts, byte, ids[given], spans, canonical[right], right_spans, none, np.zeros_like(spans), is_text)
 
     def chosen(self, keep: BoolArray | Int64Array | slice) -> Rows:
         """Return some of the parts."""
@@ -69,17 +65,13 @@ class Rows(NamedTuple):
         """Return the parts of both, in order."""
         if not len(other.first):
             return self
-        both = Rows(
-            np.concatenate((self.first, other.first)),
-            np.concatenate((self.byte, other.byte)),
-            np.concatenate((self.ids, other.ids)),
-            np.concatenate((self.spans, other.spans + len(self.ids))),
-            np.concatenate((self.canonical, other.canonical)),
-            np.concatenate((self.canonical_spans, other.canonical_spans + len(self.canonical))),
-            np.concatenate((self.ends, other.ends)),
-            np.concatenate((self.ends_spans, other.ends_spans + len(self.ends))),
-            np.concatenate((self.is_text, other.is_text)),
+        moved = other._replace(
+            spans=other.spans + len(self.ids),
+            canonical_spans=other.canonical_spans + len(self.canonical),
+            ends_spans=other.ends_spans + len(self.ends),
         )
+        sides: Any = zip(self, moved, strict=True)
+        both = Rows(*map(np.concatenate, sides))
         return both.chosen(np.argsort(both.first, kind="stable"))
 
 
@@ -93,6 +85,11 @@ def ranges(begins: Int64Array, stops: Int64Array) -> tuple[Int64Array, Int64Arra
     offsets = running_sum(stops - begins)
     indices: Int64Array = np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], stops - begins)
     return indices, offsets
+
+
+_NOTHING: Int64Array = np.zeros(0, dtype=np.int64)
+NO_ROWS = Rows.of(np.zeros(0, dtype=np.int32), [_NOTHING] * 4, np.zeros(0, dtype=np.int32), _NOTHING)
+"""No parts."""
 
 
 class Outline(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.jobs.validation.kind import ViolationKind
 from tokdfa.jobs.validation.model import Model
-from tokdfa.jobs.validation.violation import Cause, Violation
+from tokdfa.jobs.validation.violation import Cause, Violation, not_utf8
 from tokdfa.regex.unicode.utf8 import begins_symbol
 
 
@@ -133,14 +133,9 @@ class Window:
     ) -> Violation:
         """Return the violation at tokens `start` to `stop` of the window; the first `prefix` of them are right."""
         index = start + prefix
-        return cause.at(
-            index=self.first + index,
-            detected_at=self.first + max(detected, index),
-            byte_offset=self.byte + int(self.starts[index] if index < len(self.starts) else self.ends[-1]),
-            start=self.first + start,
-            ids=self.ids[start:stop],
-            canonical_ids=canonical,
-        )
+        byte = self.byte + int(self.starts[index] if index < len(self.starts) else self.ends[-1])
+        indices = {"index": self.first + index, "detected_at": self.first + max(detected, index)}
+        return cause.at(self.first + start, byte, self.ids[start:stop], canonical, **indices)
 
     def spelling(self, intruder: FoundSpecial) -> Cause:
         """Return the cause for a text that spells a special token which the ids do not have."""
@@ -151,14 +146,5 @@ class Window:
         """Return the violation at the first bad bytes, and the token after them."""
         assert self.bad is not None
         start, end = self.bad
-        first, last = self.token_at(start), self.token_at(end - 1)
-        cause = Cause(kind=ViolationKind.NOT_UTF8, bad_bytes=self.data[start:end])
-        violation = cause.at(
-            index=self.first + first,
-            detected_at=self.first + last,
-            byte_offset=self.byte + start,
-            start=self.first + first,
-            ids=self.ids[first : last + 1],
-            canonical_ids=None,
-        )
-        return violation, last + 1
+        first, stop = self.token_at(start), self.token_at(end - 1) + 1
+        return not_utf8(self.data, self.ids[first:stop], self.first + first, self.byte, self.bad), stop

@@ -14,15 +14,16 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import LimitExceededError
-from tokdfa.jobs.validation.block import CLOSE, Block, BlockResult, are_within, merged
-from tokdfa.jobs.validation.engines.parts import differing_pieces, differing_tokens, encode_parts, is_split_at_once
+from tokdfa.jobs.validation.block import CLOSE, Block, BlockResult, are_within, last_cut, merged
+from tokdfa.jobs.validation.engines.parts import differing, encode_parts, is_split_at_once
 from tokdfa.jobs.validation.engines.pieces import outlined, violation_of
-from tokdfa.jobs.validation.engines.segment import not_utf8, spans_of_tokens
+from tokdfa.jobs.validation.engines.segment import spans_of_tokens
 from tokdfa.jobs.validation.engines.texts import PartsText, Text, check_by_encoding
 from tokdfa.jobs.validation.engines.walk import closely
 from tokdfa.jobs.validation.engines.words import WordText
 from tokdfa.jobs.validation.kind import ViolationKind
-from tokdfa.jobs.validation.violations import Rows, Spans, ranges
+from tokdfa.jobs.validation.violation import not_utf8
+from tokdfa.jobs.validation.violations import NO_ROWS, Rows, Spans, ranges
 
 if TYPE_CHECKING:
     from tokdfa.jobs.validation.engine import Engine
@@ -31,11 +32,8 @@ if TYPE_CHECKING:
     from tokdfa.jobs.validation.violation import Violation
     from tokdfa.tokenizers.round_trip import RoundTrip
 
-_NEAR = 1 << 8
-"""The number of ids among which two neighbours usually cut the text."""
-
 _SOON = 1 << 4
-"""The number of ids among which they often do."""
+"""The number of ids among which two neighbours often cut the text."""
 
 
 def check_block(engine: Engine, block: Block) -> BlockResult | None:
@@ -71,9 +69,9 @@ def check_by_walk(model: Model, block: Block) -> BlockResult | None:
     spans_of = partial(spans_of_tokens, trip, block.first, ids) if trip else partial(_of_pieces, model, block.first)
     if is_split_at_once(model):
         encoded, odd = encode_parts(model, ids, parts, ends[stream], np.arange(len(parts)), around_broken=True)
-        rows = (differing_pieces if trip is None else differing_tokens)(model, ids, encoded)
+        rows = differing(model, ids, encoded, by_pieces=trip is None)
     else:
-        rows, odd = Rows.none(), np.ones(len(parts), dtype=np.bool_)
+        rows, odd = NO_ROWS, np.ones(len(parts), dtype=np.bool_)
     if block.is_last and not (len(rows.first) or odd.any() or len(block.unknown)):
         # PERF: the offset at which the ids end takes a quarter of the walk.
         return BlockResult([], n, block.byte)
@@ -130,21 +128,10 @@ def _decided(trip: RoundTrip, ids: Int32Array, begins: Int64Array, parts: Int64A
     low = max(int(begins[-1]), int(rows.first[~rows.is_text].max(initial=-1)) + 1)
     if rows.first.max(initial=-1) < low:
         return count
-    after = rows.first[int(np.searchsorted(rows.first, _last_cut(trip, ids, low, count))) :]
+    after = rows.first[int(np.searchsorted(rows.first, last_cut(trip, ids, low, count + 1))) :]
     if not len(after):
         return count
     return int(parts[np.searchsorted(parts[:, 0], after[0], side="right") - 1, 0])
-
-
-def _last_cut(trip: RoundTrip, ids: Int32Array, low: int, stop: int) -> int:
-    """Return the last index from `low` to `stop` at which neighbours always cut the text; `low` if there is none."""
-    size = _NEAR
-    while True:
-        begin = max(stop - size, low)
-        cuts = np.flatnonzero(trip.boundaries.always_cut(ids[begin : stop + 1]))
-        if len(cuts) or begin == low:
-            return begin + int(cuts[-1]) + 1 if len(cuts) else low
-        size *= 4
 
 
 def _depends(trip: RoundTrip, ids: Int32Array, begins: Int64Array, rows: Rows, broken: Int64Array) -> BoolArray:
@@ -192,4 +179,4 @@ def _in_pieces(model: Model, first: int, rows: Rows, number: int) -> Violation:
     ids, _, ends = rows.row(number)
     if rows.is_text[number]:
         return violation_of(model, ids, start, byte, ends)
-    return not_utf8(b"".join(map(model.bytes_of, ids.tolist())), ids, start, byte, ends)
+    return not_utf8(b"".join(map(model.bytes_of, ids.tolist())), ids, start, byte, ends.tolist())

@@ -18,6 +18,7 @@ from tokdfa.jobs.validation.table import CONTEXT
 from tokdfa.jobs.validation.violations import Rows, ranges, spans_between
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.kernels.walk.broken import find_broken
+from tokdfa.kernels.walk.differences import Tokenizations, find_differences
 from tokdfa.regex.unicode.quick_check import is_normal
 from tokdfa.tokenizers.decoder import is_utf8
 from tokdfa.tokenizers.encoding.special import odd_ones
@@ -27,23 +28,11 @@ from tokdfa.tokenizers.pretokenizers.certain import CONTEXT as SYMBOLS
 class EncodedParts(NamedTuple):
     """Segments of parts: the ids between their special tokens, and the encodings of their texts.
 
-    Attributes
-    ----------
-    part : int64 array, one entry a segment
-        The part that it is in.
-    indices : int64 array
-        The indices of the ids of all segments, one after the other.
-    bounds : int64 array
-        Segment k has the ids at ``indices[bounds[k]:bounds[k + 1]]``.
-    canonical : int32 array
-        The canonical ids of all segments.
-    canonical_bounds : int64 array
-        Segment k has ``canonical[canonical_bounds[k]:canonical_bounds[k + 1]]``.
-    pieces : int64 array
-        The ends of the pieces of all segments, in bytes from the beginning of the first.
-    broken : int64 array of shape (symbols, 4)
-        The symbols that are not UTF-8: the index of the first id that each is in, and of the one after the last; its
-        first byte, and the one after its last, counted from the beginning of the first of these ids.
+    Segment k is in the part ``part[k]``. It has the ids at ``indices[bounds[k]:bounds[k + 1]]``, and the canonical ids
+    ``canonical[canonical_bounds[k]:canonical_bounds[k + 1]]``. `pieces` are the ends of the pieces of all segments, in
+    bytes from the beginning of the first. `broken`, of shape (symbols, 4), are the symbols that are not UTF-8: the
+    index of the first id that each is in, and of the one after the last; its first byte, and the one after its last,
+    counted from the beginning of the first of these ids.
     """
 
     part: Int64Array
@@ -69,29 +58,14 @@ def is_split_at_once(model: Model) -> bool:
 def encode_parts(
     model: Model, ids: Int32Array, parts: Int64Array, stops: Int64Array, group: Int64Array, *, around_broken: bool
 ) -> tuple[EncodedParts, BoolArray]:
-    """Encode parts of streams again.
+    """Encode parts of streams again, by a model of which the texts are split at once.
 
-    Parameters
-    ----------
-    model : Model
-        The tables of a tokenizer; see `is_split_at_once`.
-    ids : int32 array
-        The ids of all streams.
-    parts : int64 array of shape (parts, 2)
-        The first id of each and the one after its last, ascending; special tokens stand where they are found.
-    stops : int64 array, one entry a part
-        The end of the stream that it is in.
-    group : int64 array, one entry a part
-        A number, ascending; of parts with the same number all are left out if one is.
-    around_broken : bool
-        Whether the text before and after symbols that are not UTF-8 is encoded, and parts with such are not left out.
+    The `parts` of `ids`, of shape (parts, 2), are ascending ranges in which special tokens stand where they are found;
+    each part has the end of its stream in `stops`, and a number in `group`, ascending. If `around_broken`, the text
+    before and after symbols that are not UTF-8 is encoded.
 
-    Returns
-    -------
-    EncodedParts
-    bool array, one entry a part
-        Whether it is left out: it is not in the normalization form, spells a special token, or the bytes that decide
-        how it is split are not UTF-8.
+    Also return which parts are left out, a bool array, and with them all parts of the same group: those that are not in
+    the normalization form, spell a special token, or have bytes that decide how they are split and are not UTF-8.
     """
     texts = _Texts(model, ids, parts, stops, around_broken)
     odd: BoolArray = np.zeros(len(parts), dtype=np.bool_)
@@ -279,83 +253,34 @@ def _sizes_of_symbols() -> Int64Array:
 _SIZE_OF = _sizes_of_symbols()
 
 
-def differing_pieces(model: Model, ids: Int32Array, encoded: EncodedParts) -> Rows:
-    """Return where ids differ from those of their pieces: each part is between neighbouring ends of tokens and pieces.
+def differing(model: Model, ids: Int32Array, encoded: EncodedParts, *, by_pieces: bool) -> Rows:
+    """Return where ids and canonical ids differ: each part is between neighbouring ends of tokens that both have.
 
-    At which offset of the stream each begins is left open.
+    If `by_pieces`, these must be ends of pieces. The offset of the stream at which each begins is left open.
     """
-    ends = np.cumsum(model.lengths[ids[encoded.indices]])
-    is_shared = np.zeros(int(ends[-1:].sum()) + 1, dtype=np.uint8)
-    is_shared[ends] = 1
-    is_shared[encoded.pieces] += 1
-    return _differing(model, ids, encoded, ends, is_shared == 2, encoded.pieces)
-
-
-def differing_tokens(model: Model, ids: Int32Array, encoded: EncodedParts) -> Rows:
-    """Return where ids and canonical ids differ: each part is between neighbouring ends that both have."""
-    ends = np.cumsum(model.lengths[ids[encoded.indices]])
-    is_shared = np.zeros(int(ends[-1:].sum()) + 1, dtype=np.uint8)
-    is_shared[ends] = 1
-    is_shared[np.cumsum(model.lengths[encoded.canonical])] += 1
-    return _differing(model, ids, encoded, ends, is_shared == 2, np.zeros(0, dtype=np.int64))
-
-
-def _differing(
-    model: Model,
-    ids: Int32Array,
-    encoded: EncodedParts,
-    ends: Int64Array,
-    is_shared: BoolArray,
-    pieces: Int64Array,
-) -> Rows:
-    """Return the parts between neighbouring shared ends in which ids differ, with the ends of `pieces` in them."""
-    given, canonical = ids[encoded.indices], encoded.canonical
-    stops, highs, lasts = (
-        np.flatnonzero(is_shared[side]) + 1 for side in (ends, np.cumsum(model.lengths[canonical]), pieces)
-    )
-    starts, lows = (np.append(0, side)[:-1] for side in (stops, highs))
-    differ = stops - starts != highs - lows
-    counts = stops - starts
-    part = np.repeat(np.arange(len(starts)), counts)
-    comparable = np.flatnonzero(~differ[part])
-    others = canonical[comparable + (lows - starts)[part[comparable]]]
-    differ[part[comparable[given[comparable] != others]]] = True
-    starts, stops, lows, highs = (side[differ] for side in (starts, stops, lows, highs))
+    given, canonical, pieces = ids[encoded.indices], encoded.canonical, encoded.pieces
+    ends, others = (np.cumsum(model.lengths[side]) for side in (given, canonical))
+    at_ends = others
+    if by_pieces:
+        is_inner: BoolArray = np.ones(int(ends[-1:].sum()) + 1, dtype=np.bool_)
+        is_inner[pieces] = False
+        # Half a byte before the end of a token within a piece none of the ids ends.
+        ends, at_ends = 2 * ends, 2 * others - is_inner[others]
+    found = find_differences(Tokenizations(given, ends), Tokenizations(canonical, at_ends))[:, 1:5].T
+    starts, stops, lows, highs = np.ascontiguousarray(found)
     first = encoded.indices[starts]
-    chosen, bounds = ranges(starts, stops)
-    chosen_canonical, canonical_bounds = ranges(lows, highs)
-    inner, inner_bounds = np.zeros(0, dtype=np.int64), np.zeros(len(first) + 1, dtype=np.int64)
-    if len(pieces):
-        firsts = np.append(0, lasts)[:-1]
-        indices, inner_bounds = ranges(firsts[differ], lasts[differ])
-        begun = np.append(0, ends)[starts]
-        inner = pieces[indices] - np.repeat(begun, np.diff(inner_bounds))
-    rows = Rows(
-        first,
-        np.zeros_like(first),
-        given[chosen],
-        spans_between(bounds),
-        canonical[chosen_canonical],
-        spans_between(canonical_bounds),
-        inner,
-        spans_between(inner_bounds),
-        np.ones(len(first), dtype=np.bool_),
-    )
+    rows = Rows.of(given, (starts, stops, lows, highs), canonical, np.zeros_like(first))._replace(first=first)
+    if by_pieces:
+        begun, over = (np.append(0, others)[side] for side in (lows, highs))
+        inner, bounds = ranges(*(np.searchsorted(pieces, side, side="right") for side in (begun, over)))
+        inner_ends = pieces[inner] - np.repeat(begun, np.diff(bounds))
+        rows = rows._replace(ends=inner_ends, ends_spans=spans_between(bounds))
     return rows.with_others(_broken(ids, encoded.broken))
 
 
 def _broken(ids: Int32Array, broken: Int64Array) -> Rows:
     """Return the symbols that are not UTF-8 as parts."""
-    chosen, bounds = ranges(broken[:, 0], broken[:, 1])
-    n = len(broken)
-    return Rows(
-        broken[:, 0],
-        np.zeros(n, dtype=np.int64),
-        ids[chosen],
-        spans_between(bounds),
-        np.zeros(0, dtype=np.int32),
-        np.zeros((n, 2), dtype=np.int64),
-        broken[:, 2:].reshape(-1),
-        spans_between(np.arange(0, 2 * n + 1, 2)),
-        np.zeros(n, dtype=np.bool_),
-    )
+    first, stop, none = broken[:, 0], broken[:, 1], np.zeros(len(broken), dtype=np.int64)
+    ends_spans = spans_between(np.arange(0, 2 * len(broken) + 1, 2))
+    rows = Rows.of(ids, (first, stop, none, none), ids[:0], none)
+    return rows._replace(ends=broken[:, 2:].reshape(-1), ends_spans=ends_spans, is_text=none > 0)

@@ -31,10 +31,7 @@ class TextIsDroppedError(Exception):
 def compare_pieces(window: Window) -> tuple[Iterator[Violation], int]:
     """Return the violations of a window, and the first token of the next window: the same one if it is too short.
 
-    Raises
-    ------
-    TextIsDroppedError
-        If ids and pieces do not run in parallel.
+    TextIsDroppedError is raised if ids and pieces do not run in parallel.
     """
     split = window.model.tokenizer.pretokenizer
     assert split is not None

@@ -38,36 +38,14 @@ class TextComparison:
     to the first such boundary only neighbours that no canonical ids have side by side are reported; from there on
     nothing depends on the ids before.
 
-    Parameters
-    ----------
-    trip : RoundTrip
-    first, byte : int
-        The index of the first token fed in the stream, and the offset of its first byte.
-    literal : bool
-        Whether special tokens that `encode` never gives are judged by the text that they decode to, and split nothing.
-    begins : bool
-        Whether a text begins with the first token, rather than continues after a boundary where it is always cut.
-    window : bool
-        Whether the stream was cut out of a longer one. Only if the trip cuts texts.
-    pieces : Model, optional
-        The tables of a tokenizer with a pre-tokenizer and a dictionary over bytes. The pieces of the text are compared
-        with the ids, as long as the pre-tokenizer drops nothing.
-    following : RoundTrip, optional
-        The round trip of the first text, if something of the text before counts.
-    size : int, optional
-        The number of ids that are judged at once; by default the number of `tuning`.
+    `first` is the index of the first token fed in the stream, and `byte` the offset of its first byte. If `literal`,
+    special tokens that `encode` never gives are judged by the text that they decode to, and split nothing. `begins` is
+    whether a text begins with the first token, rather than continues after a boundary where it is always cut, and
+    `window` whether the stream was cut out of a longer one; only if the trip cuts texts. With `pieces`, the tables of a
+    tokenizer with a pre-tokenizer and a dictionary over bytes, the pieces of the text are compared with the ids until
+    the pre-tokenizer drops text (`drops_text`). `following` is the round trip of the text from the next token on, if
+    something of the text before counts; `size` the number of ids that are judged at once, by default that of `tuning`.
 
-    Attributes
-    ----------
-    buffer : Buffer
-        The ids that have not been judged yet.
-    following : RoundTrip
-        The round trip of the text from the next token on.
-    drops_text : bool
-        Whether the pre-tokenizer has dropped text, so that pieces are not compared any more.
-
-    Notes
-    -----
     A violation found in a window is one in any context. The reverse is not promised for the ids before the first cut
     and after the last.
     """
@@ -198,14 +176,7 @@ class TextComparison:
             index = self.buffer.first + at
             spellings = spelled((right, left, right), self._trip.spelling)
             cause = Cause(kind=ViolationKind.IN_NO_TEXT, token=right, pair=(left, right), spellings=spellings)
-            yield cause.at(
-                index=index,
-                detected_at=index,
-                byte_offset=self.buffer.byte + int(byte_at[at]),
-                start=index - 1,
-                ids=ids[at - 1 : at + 1],
-                canonical_ids=None,
-            )
+            yield cause.at(index - 1, self.buffer.byte + int(byte_at[at]), ids[at - 1 : at + 1], index=index)
 
     def _compare_pieces(self, model: Model, final: bool) -> Iterator[Violation]:
         """Check the first ids by the pieces of their text, and drop them; from now on encode if text is dropped."""

@@ -13,7 +13,7 @@ from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.errors import AlphabetError, TokenStreamError
 from tokdfa.jobs.validation.differences import differences
 from tokdfa.jobs.validation.kind import MOST_NAMED, ViolationKind
-from tokdfa.jobs.validation.violation import Cause, Violation, common_prefix, spelled
+from tokdfa.jobs.validation.violation import Cause, Violation, common_prefix, not_utf8, spelled
 from tokdfa.jobs.validation.violations import Rows, Spans
 from tokdfa.tokenizers.encoding.encoded import Decoded
 from tokdfa.tokenizers.round_trip import RoundTrip
@@ -41,14 +41,8 @@ class _Difference(NamedTuple):
 class EncodedSegment:
     """Ids between two boundaries where the text is cut, compared with the encoding of their text.
 
-    Attributes
-    ----------
-    is_canonical : bool
-        Whether they are the encoding of their text.
-    following : RoundTrip
-        The round trip of the text after them.
-    bad : tuple of int, or None
-        The first of the ids that are not UTF-8, and the one after them; None if all are.
+    `following` is the round trip of the text after them, and `bad` the first of the ids that are not UTF-8, and the one
+    after them; None if all are.
     """
 
     def __init__(
@@ -234,16 +228,12 @@ class EncodedSegment:
         given, right = self._ids[start:stop].tolist(), canonical.tolist()
         index = start + same
         detected = max(self._trip.detected(self._ids, start, stop), index)
+        indices = {"index": self._first + index, "detected_at": self._first + detected}
         recorded = (segment or self)._recorded
         scores = None if recorded is None else recorded.compare(given, low - n_before, high - n_before)
-        return otherwise(self._trip, given, right, scores).at(
-            index=self._first + index,
-            detected_at=self._first + detected,
-            byte_offset=self._byte + self._end_of(index),
-            start=self._first + start,
-            ids=self._ids[start:stop],
-            canonical_ids=canonical,
-        )
+        cause = otherwise(self._trip, given, right, scores)
+        byte = self._byte + self._end_of(index)
+        return cause.at(self._first + start, byte, self._ids[start:stop], canonical, **indices)
 
     def _end_of(self, count: int) -> int:
         """Return the byte offset at which the first ids end."""
@@ -256,14 +246,8 @@ class EncodedSegment:
     def _not_encodable(self, error: str) -> Violation:
         # A token may be unencodable, or one that the tokenizer itself inserts or appends.
         at = next((at for at in range(len(self._ids)) if not self._is_encodable(at)), 0)
-        return Cause(kind=ViolationKind.NOT_ENCODABLE, error=error).at(
-            index=self._first + at,
-            detected_at=self._first + at,
-            byte_offset=self._byte + self._end_of(at),
-            start=self._first + at,
-            ids=self._ids[at : at + 1],
-            canonical_ids=None,
-        )
+        cause = Cause(kind=ViolationKind.NOT_ENCODABLE, error=error)
+        return cause.at(self._first + at, self._byte + self._end_of(at), self._ids[at : at + 1])
 
     def _is_encodable(self, at: int) -> bool:
         begins = self._begins and at == 0
@@ -279,16 +263,8 @@ class EncodedSegment:
     def _not_utf8(self) -> Violation:
         """Return the violation at the first bytes that are not UTF-8."""
         assert self.bad is not None
-        start, end = self._bad_bytes
         begin, stop = self.bad
-        return Cause(kind=ViolationKind.NOT_UTF8, bad_bytes=self._data[start:end]).at(
-            index=self._first + begin,
-            detected_at=self._first + stop - 1,
-            byte_offset=self._byte + start,
-            start=self._first + begin,
-            ids=self._ids[begin:stop],
-            canonical_ids=None,
-        )
+        return not_utf8(self._data, self._ids[begin:stop], self._first + begin, self._byte, self._bad_bytes)
 
 
 def otherwise(trip: RoundTrip, given: list[int], right: list[int], scores: Scores | None = None) -> Cause:
@@ -302,20 +278,38 @@ def otherwise(trip: RoundTrip, given: list[int], right: list[int], scores: Score
     return Cause(kind=ViolationKind.ENCODED_OTHERWISE, scores=scores, spellings=spellings)
 
 
-def spans_of_tokens(trip: RoundTrip, first: int, around: Int32Array, rows: Rows) -> Spans:
-    """Return the violations in rows, given the ids that these are in, and where the ids begin in the stream."""
+def spans_of_tokens(
+    trip: RoundTrip,
+    first: int,
+    around: Int32Array,
+    rows: Rows,
+    texts: tuple[Int64Array, Int64Array] | None = None,
+) -> Spans:
+    """Return the violations in rows, given the ids that these are in, and where the ids begin in the stream.
+
+    The ids are of several `texts`, if the first id of each and the one after its last are given.
+    """
     kind = ViolationKind.NOT_LONGEST_MATCH if trip.takes_longest else ViolationKind.ENCODED_OTHERWISE
-    return Spans(rows, partial(_of_tokens, trip, first, around), first, kind)
+    return Spans(rows, partial(_of_tokens, trip, first, around, texts), first, kind)
 
 
-def _of_tokens(trip: RoundTrip, first: int, around: Int32Array, rows: Rows, number: int) -> Violation:
+def _of_tokens(
+    trip: RoundTrip,
+    first: int,
+    around: Int32Array,
+    texts: tuple[Int64Array, Int64Array] | None,
+    rows: Rows,
+    number: int,
+) -> Violation:
     """Return one of the violations in rows."""
-    at = int(rows.first[number])
-    start, byte = first + at, int(rows.byte[number])
+    at, byte = int(rows.first[number]), int(rows.byte[number])
     ids, canonical, ends = rows.row(number)
     if not rows.is_text[number]:
-        return not_utf8(trip.spelled(ids)[0], ids, start, byte, ends)
-    return encoded_otherwise(trip, first, around, at, byte, ids, canonical)
+        return not_utf8(trip.spelled(ids)[0], ids, first + at, byte, ends.tolist())
+    begin, stop = 0, len(around)
+    if texts is not None:
+        begin, stop = (int(side[np.searchsorted(texts[0], at, side="right") - 1]) for side in texts)
+    return encoded_otherwise(trip, first + begin, around[begin:stop], at - begin, byte, ids, canonical)
 
 
 def encoded_otherwise(
@@ -329,22 +323,9 @@ def encoded_otherwise(
     scores: Scores | None = None,
 ) -> Violation:
     """Return the violation of ids where a tokenizer gives others; they are `around` from the index `at` on."""
-    return otherwise(trip, ids.tolist(), canonical.tolist(), scores).at(
-        index=first + at,
-        detected_at=first + max(trip.detected(around, at, at + len(ids)), at),
-        byte_offset=byte,
-        start=first + at,
-        ids=ids,
-        canonical_ids=canonical,
-    )
-
-
-def not_utf8(data: bytes, ids: Int32Array, start: int, byte: int, ends: Int64Array) -> Violation:
-    """Return the violation of ids in a symbol that is not UTF-8, which begins and ends at offsets in their bytes."""
-    low, high = ends.tolist()
-    return Cause(kind=ViolationKind.NOT_UTF8, bad_bytes=data[low:high]).at(
-        index=start, detected_at=start + len(ids) - 1, byte_offset=byte + low, start=start, ids=ids, canonical_ids=None
-    )
+    detected_at = first + max(trip.detected(around, at, at + len(ids)), at)
+    cause = otherwise(trip, ids.tolist(), canonical.tolist(), scores)
+    return cause.at(first + at, byte, ids, canonical, detected_at=detected_at)
 
 
 def bad_bytes(data: bytes) -> tuple[int, int]:

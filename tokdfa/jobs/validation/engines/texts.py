@@ -10,21 +10,17 @@ import numpy as np
 
 from tokdfa.base.arrays import Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import AlphabetError, TokenStreamError
-from tokdfa.jobs.validation.block import CLOSE, Block, BlockResult, are_within, merged
-from tokdfa.jobs.validation.differences import NO_CUTS, Parts, differing_parts, trimmed
-from tokdfa.jobs.validation.engines.comparing import compare_apart, compare_texts
-from tokdfa.jobs.validation.engines.segment import encoded_otherwise, spans_of_tokens
-from tokdfa.jobs.validation.kind import ViolationKind
-from tokdfa.jobs.validation.violations import Rows, Spans, ranges, spans_between
+from tokdfa.jobs.validation.block import CLOSE, Block, BlockResult, are_within, last_cut, merged
+from tokdfa.jobs.validation.differences import differing_parts
+from tokdfa.jobs.validation.engines.comparing import compare_texts
+from tokdfa.jobs.validation.engines.segment import spans_of_tokens
+from tokdfa.jobs.validation.violations import NO_ROWS, Rows, ranges
 
 if TYPE_CHECKING:
     from tokdfa.jobs.validation.engine import Engine
     from tokdfa.jobs.validation.violation import Violation
     from tokdfa.tokenizers.encoding.encoded import Decoded
     from tokdfa.tokenizers.round_trip import RoundTrip
-
-_NEAR = 1 << 8
-"""The number of ids among which a boundary usually is."""
 
 _HEAD = 1 << 12
 """The number of ids among which something is wrong if it is likely that more is."""
@@ -43,19 +39,18 @@ def check_by_encoding(engine: Engine, block: Block, make: type[Text]) -> BlockRe
     cuts = np.flatnonzero(is_cut)
     starts = np.sort(np.concatenate((block.texts[:, 0], cuts + 1)))
     stops = np.sort(np.concatenate((block.texts[:, 1], cuts)))
-    known = None if trip.checks_words else _Known.of(trip, ids, starts, stops)
-    sizes = [-1] * len(starts) if known is None else known.sizes.tolist()
+    known = _Known(trip, ids, starts, stops)
+    sizes = known.sizes.tolist()
     violations: list[Sequence[Violation]] = []
     byte, begins = block.byte, block.begins
     unknown, separators = {*block.unknown.tolist()}, {*block.separators.tolist()}
     for number, (at, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
         is_last = number == len(starts) - 1
-        if known is not None and sizes[number] >= 0:
+        if sizes[number] >= 0:
             known.begun[number] = byte
             byte += sizes[number]
         else:
-            if known is not None:
-                violations.append(known.spans(trip, block.first, ids, at))
+            violations.append(known.spans(trip, block.first, ids, at))
             is_open = is_last and not block.is_last
             text = make(trip, engines, ids[at:stop], block.first + at, byte, begins, is_open=is_open)
             if following is not None and not number:
@@ -68,9 +63,7 @@ def check_by_encoding(engine: Engine, block: Block, make: type[Text]) -> BlockRe
             # A document begins here: ids at the cut are read after the empty text that ends there.
             pass
         elif stop in unknown:
-            if known is not None:
-                violations.append(known.spans(trip, block.first, ids, stop))
-            violations.append([block.out_of_range(stop, byte)])
+            violations += (known.spans(trip, block.first, ids, stop), [block.out_of_range(stop, byte)])
         elif stop in separators:
             byte += block.separator_size
         elif is_cut[stop]:
@@ -83,76 +76,43 @@ def check_by_encoding(engine: Engine, block: Block, make: type[Text]) -> BlockRe
 class _Known:
     """The texts of a block that are compared with their canonical ids at once; not the first one, nor the last.
 
-    Text k has the ids from ``starts[k]`` to ``stops[k]``, and ``sizes[k]`` bytes, -1 if it is judged on its own;
-    ``begun[k]`` is for the offset at which it begins. `rows` are the parts that differ, with offsets in their texts.
+    Text k has the ids from ``starts[k]`` to ``stops[k]``, and ``sizes[k]`` bytes, -1 if it is judged on its own: odd
+    ones, and those that depend on the following text. ``begun[k]`` is for the offset at which it begins. `rows` are the
+    parts that differ, with offsets in their texts.
     """
 
-    def __init__(self, starts: Int64Array, stops: Int64Array) -> None:
+    def __init__(self, trip: RoundTrip, ids: Int32Array, starts: Int64Array, stops: Int64Array) -> None:
         self.starts, self.stops = starts, stops
         self.sizes: Int64Array = np.full(len(starts), -1, dtype=np.int64)
         self.begun: Int64Array = np.zeros(len(starts), dtype=np.int64)
-        self.rows = Rows.none()
+        self.rows = NO_ROWS
         self._done = 0
-
-    @classmethod
-    def of(cls, trip: RoundTrip, ids: Int32Array, starts: Int64Array, stops: Int64Array) -> _Known:
-        """Compare texts; odd ones, and those that depend on the following text, are judged one by one."""
-        known = cls(starts, stops)
-        inner = np.flatnonzero(starts < stops)
-        inner = inner[(inner > 0) & (inner < len(starts) - 1)]
-        if len(inner) < 2:
-            return known
+        inner = 1 + np.flatnonzero(starts[1:-1] < stops[1:-1])
+        if len(inner) < 2 or trip.checks_words:
+            return
         indices, bounds = ranges(starts[inner], stops[inner])
-        compared = compare_texts(trip, ids[indices], bounds)
-        text = compared.rows[:, 0]
-        parts = trimmed(ids[indices], compared.canonical, compared.rows[:, 1:], NO_CUTS)
-        is_at_end = (parts.starts == bounds[1:][text]) | (parts.lows == compared.canonical_bounds[1:][text])
-        odd = parts.undecided | parts.is_silent | is_at_end
+        given = ids[indices]
+        compared = compare_texts(trip, given, bounds)
+        if compared is None:
+            return
+        text, parts = compared.rows[:, 0], compared.parts(given, bounds)
         is_known = ~compared.is_odd
-        is_known[text[odd]] = False
-        known.sizes[inner[is_known]] = compared.sizes[is_known]
-        if len(text):
-            rows = _rows(ids[indices], compared.byte_at, parts, compared.canonical)
-            known.rows = rows._replace(first=indices[rows.first]).chosen(is_known[text])
-        return known
+        is_known[text[parts.undecided | parts.is_silent]] = False
+        byte_at = running_sum(compared.sizes)
+        self.sizes[inner[is_known]] = np.diff(byte_at[bounds])[is_known]
+        rows = Rows.of(given, parts[:4], compared.canonical, byte_at[parts.starts] - byte_at[bounds[text]])
+        self.rows = rows._replace(first=np.append(indices, 0)[rows.first]).chosen(is_known[text])
 
-    def spans(self, trip: RoundTrip, first: int, ids: Int32Array, stop: int) -> Spans:
+    def spans(self, trip: RoundTrip, first: int, ids: Int32Array, stop: int) -> Sequence[Violation]:
         """Return the next violations, up to the id `stop` of a block that begins at `first`."""
+        if self._done == len(self.rows.first):
+            return ()
         end = int(np.searchsorted(self.rows.first, stop))
         rows = self.rows.chosen(slice(self._done, end))
         self._done = end
         text = np.searchsorted(self.starts, rows.first, side="right") - 1
         rows = rows._replace(byte=rows.byte + self.begun[text])
-        kind = ViolationKind.ENCODED_OTHERWISE
-        return Spans(rows, partial(_of_texts, trip, first, ids, self.starts, self.stops), first, kind)
-
-
-def _of_texts(
-    trip: RoundTrip, first: int, ids: Int32Array, starts: Int64Array, stops: Int64Array, rows: Rows, number: int
-) -> Violation:
-    """Return one of the violations in the rows of several texts."""
-    at = int(rows.first[number])
-    text = int(np.searchsorted(starts, at, side="right")) - 1
-    begin, stop = int(starts[text]), int(stops[text])
-    given, canonical, _ = rows.row(number)
-    return encoded_otherwise(trip, first + begin, ids[begin:stop], at - begin, int(rows.byte[number]), given, canonical)
-
-
-def _rows(ids: Int32Array, byte_at: Int64Array, parts: Parts, canonical: Int32Array) -> Rows:
-    """Return parts of ids that differ from canonical ones as rows."""
-    given, bounds = ranges(parts.starts, parts.stops)
-    right, right_bounds = ranges(parts.lows, parts.highs)
-    return Rows(
-        parts.starts,
-        byte_at[parts.starts],
-        ids[given],
-        spans_between(bounds),
-        canonical[right],
-        spans_between(right_bounds),
-        np.zeros(0, dtype=np.int64),
-        np.zeros((len(parts.starts), 2), dtype=np.int64),
-        np.ones(len(parts.starts), dtype=np.bool_),
-    )
+        return spans_of_tokens(trip, first, ids, rows, (self.starts, self.stops))
 
 
 class Text:
@@ -184,14 +144,7 @@ class Text:
 
     def _cut_before(self, stop: int, begins: bool) -> int:
         """Return the last index before `stop` at which the text is always cut; 0 if there is none."""
-        size = _NEAR
-        while True:
-            low = max(stop - size, 0)
-            # A boundary is safe after any ids.
-            indices = np.flatnonzero(self._trip.boundaries.always_cut(self._all[low:stop], begins=begins or low > 0))
-            if len(indices) or not low:
-                return low + int(indices[-1]) + 1 if len(indices) else 0
-            size *= 4
+        return last_cut(self._trip, self._all, 0, stop, begins=begins)
 
     def check(self) -> tuple[list[Sequence[Violation]], int, int]:
         """Return the violations, the number of ids that are judged, and the offset at which they end."""
@@ -248,7 +201,8 @@ class Text:
             [self._cut_before(start, self._begins) for start in parts.starts[odd].tolist()], dtype=np.int64
         )
         stops = np.maximum(parts.stops[odd], parts.starts[odd] + 1)
-        return self._merged(_rows(self._ids, byte_at, parts, canonical), byte_at, begins, stops)
+        rows = Rows.of(self._ids, parts[:4], canonical, byte_at[parts.starts])
+        return self._merged(rows, byte_at, begins, stops)
 
     def _merged(
         self, rows: Rows, byte_at: Int64Array, begins: Int64Array, stops: Int64Array
@@ -318,18 +272,22 @@ class PartsText(Text):
         if doubtful is None:
             return super().check()
         n_first, parts = (int(doubtful[0, 1]), doubtful[1:]) if self._begins else (0, doubtful)
-        apart = compare_apart(trip, ids, *np.ascontiguousarray(parts.T))
-        if apart is None:
+        indices, bounds = ranges(*parts.T)
+        compared = compare_texts(trip, ids[indices], bounds, begins=False)
+        if compared is None:
             return super().check()
-        odd = parts[np.unique(apart.number[apart.rows.undecided])]
+        text, apart = compared.rows[:, 0], compared.parts(ids[indices], bounds)
+        odd = parts[np.unique(text[apart.undecided])]
         sizes = trip.boundaries.sizes_of(ids)
-        sizes[ranges(*parts.T)[0]] = apart.sizes
+        sizes[indices] = compared.sizes
         if n_first:
             ends, is_canonical = self._compared_alone(ids[:n_first])
             sizes[:n_first] = np.diff(ends, prepend=0)
             odd = odd if is_canonical else np.concatenate((doubtful[:1], odd))
         byte_at = self._byte + running_sum(sizes)
-        return self._merged(_rows(ids, byte_at, apart.rows, apart.canonical), byte_at, *odd.T)
+        starts, stops = (side + (parts[:, 0] - bounds[:-1])[text] for side in apart[:2])
+        rows = Rows.of(ids, (starts, stops, *apart[2:4]), compared.canonical, byte_at[starts])
+        return self._merged(rows, byte_at, *odd.T)
 
     def _compared_alone(self, ids: Int32Array) -> tuple[Int64Array, bool]:
         """Return the ends of the first ids, and whether they are canonical as a text of their own."""

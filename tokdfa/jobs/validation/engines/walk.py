@@ -176,15 +176,8 @@ class PairWalk:
 
     def _impossible(self, cause: Cause, last: int | None, *ids: int) -> Violation:
         """Return the violation that no text has an id, or its end, after the last one, if that is known."""
-        known = ids if last is None else (last, *ids)
-        return cause.at(
-            index=self._first,
-            detected_at=self._first,
-            byte_offset=self._byte,
-            start=self._first - (last is not None),
-            ids=np.array(known, dtype=np.int32),
-            canonical_ids=None,
-        )
+        known = np.array(ids if last is None else (last, *ids), dtype=np.int32)
+        return cause.at(self._first - (last is not None), self._byte, known, index=self._first)
 
     def _look_closely(self, index: int) -> Int32Array:
         """Look closely up to `index`, counted from the end of the ids; return the ids to check."""

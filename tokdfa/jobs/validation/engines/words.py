@@ -15,7 +15,7 @@ from tokdfa.jobs.validation.differences import NO_CUTS, Parts, trimmed
 from tokdfa.jobs.validation.engines.segment import encoded_otherwise
 from tokdfa.jobs.validation.engines.texts import Text
 from tokdfa.jobs.validation.kind import ViolationKind
-from tokdfa.jobs.validation.violations import Rows, Spans, ranges, spans_between
+from tokdfa.jobs.validation.violations import Rows, Spans, ranges
 from tokdfa.kernels.unigram.accept import ASKED, OTHER, SAME
 from tokdfa.kernels.walk.differences import Tokenizations, find_differences
 from tokdfa.tokenizers.encoding.encoded import Decoded
@@ -109,18 +109,9 @@ class WordText(Text):
         word, starts, stops, lows, highs, before = (
             side[decided] for side in (word, starts, stops, lows, highs, before)
         )
-        given, bounds = ranges(starts, stops)
-        rows = Rows(
-            starts,
-            words.byte[word] + before,
-            self._ids[given],
-            spans_between(bounds),
-            words.right,
-            np.column_stack((lows, highs)),
-            np.zeros(0, dtype=np.int64),
-            np.zeros((len(starts), 2), dtype=np.int64),
-            np.ones(len(starts), dtype=np.bool_),
-        )
+        rows = Rows.of(self._ids, (starts, stops, lows, highs), words.right, words.byte[word] + before)
+        # Where a part is among the canonical ids of its word is needed, too.
+        rows = rows._replace(canonical=words.right, canonical_spans=np.column_stack((lows, highs)))
         return rows, words.bounds[word, 0], parts[~decided, 0]
 
 
