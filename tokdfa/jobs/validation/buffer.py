@@ -13,31 +13,16 @@ from tokdfa.base.arrays import Int32Array
 class Tuning:
     """The thresholds of validation. They change its cost and the inputs that it refuses, never its findings.
 
-    Parameters
-    ----------
-    chunk : int
-        Number of ids that are taken from an array at once: few enough for them to stay in the second-level cache.
-    window : int
-        Number of ids that are decoded and judged at once where pairs of ids do not decide at once. Smaller windows take
-        less memory, larger ones fewer steps; a window grows until it has a boundary where its text is always cut.
-    close_window : int
-        The same after a walk has found that something is wrong, which is mostly within a few ids.
-    patience : int
-        Number of ids walked over before the ids with which no violation can begin are dropped.
-    head : int
-        Number of ids of a chunk that are walked over together with the ids before it, which may be looked at again.
-    history : int
-        Number of judged ids that are kept if nothing cuts the text, because a violation found later may begin with
-        them. If it begins even earlier, the stream is refused.
-    max_ids : int
-        Number of ids that are kept, of 4 bytes each, where the text has no boundary at which it is always cut. Longer
-        streams are refused.
-    walks : bool
-        Whether streams are walked over where a table allows it, and not only judged window by window, which is slower
-        and finds the same.
-    at_once : int, optional
-        Number of ids, or more, that are judged at once if they come at once, and not one by one, which is slower and
-        finds the same; by default none are.
+    The `chunk` of ids that are taken from an array at once stays in the second-level cache. A `window` of ids is
+    decoded and judged at once where pairs of ids do not decide: smaller ones take less memory, larger ones fewer steps;
+    it grows until it has a boundary where its text is always cut. A `close_window` is one after a walk has found that
+    something is wrong, mostly within a few ids. After `patience` ids, a walk drops those with which no violation can
+    begin; it reads the `head` of a chunk together with the ids before it, which may be looked at again.
+
+    If nothing cuts the text, `history` judged ids are kept, because a violation found later may begin with them; if it
+    begins even earlier, the stream is refused, as it is if more than `max_ids` are kept, of 4 bytes each. `walks` and
+    `at_once` are whether streams are walked over, rather than judged window by window, and the least number of ids that
+    are judged at once, if they come at once, rather than one by one; none by default. Both find the same.
     """
 
     chunk: int = 1 << 18
@@ -80,11 +65,7 @@ class Buffer:
     @property
     def window(self) -> Int32Array:
         """The first ids, to be judged at once."""
-        return self._joined()[: self._wanted]
-
-    def all(self) -> Int32Array:
-        """Return all ids."""
-        return self._joined()
+        return self.all()[: self._wanted]
 
     @property
     def is_last(self) -> bool:
@@ -95,18 +76,19 @@ class Buffer:
         """Drop the first ids, which have `size` bytes; from now on a window has `window` ids, if that is given."""
         self._size = self._size if window is None else window
         self._wanted = self._size if count or window is not None else 2 * self._wanted
-        self._chunks = [self._joined()[count:]]
+        self._chunks = [self.all()[count:]]
         self._length -= count
         self.first += count
         self.byte += size
 
     def take_all(self) -> Int32Array:
         """Return all ids, and forget them."""
-        ids = self._joined()
+        ids = self.all()
         self._chunks, self._length = [], 0
         return ids
 
-    def _joined(self) -> Int32Array:
+    def all(self) -> Int32Array:
+        """Return all ids."""
         if len(self._chunks) != 1:
             self._chunks = [np.concatenate((np.zeros(0, dtype=np.int32), *self._chunks))]
         return self._chunks[0]

@@ -137,15 +137,14 @@ def _head(tokenizer: AnyTokenizer, model: Model | None, literal: bool) -> Model 
     """Return the tables by which the beginnings of windows are judged; None if they are encoded again."""
     if tokenizer.why_not("rules") is not None:
         raise UnsupportedFeatureError(f"windows cannot be judged for a {tokenizer.algorithm} tokenizer")
-    if model is None and tokenizer.why_not("spelling") is not None:
-        if tokenizer.later is tokenizer:
-            why = tokenizer.boundaries.why_none or "the text is rewritten"
-            raise UnsupportedFeatureError(f"a window cannot be judged where no place is known to cut the text: {why}")
-        if literal and tokenizer.round_trip.cuts.any():
-            raise UnsupportedFeatureError("a window cannot be judged with special tokens taken literally")
-        return None
+    is_encoded = model is None and tokenizer.why_not("spelling") is not None
+    if is_encoded and tokenizer.later is tokenizer:
+        why = tokenizer.boundaries.why_none or "the text is rewritten"
+        raise UnsupportedFeatureError(f"a window cannot be judged where no place is known to cut the text: {why}")
     if literal and tokenizer.round_trip.cuts.any():
         raise UnsupportedFeatureError("a window cannot be judged with special tokens taken literally")
+    if is_encoded:
+        return None
     model = model_of(tokenizer) if model is None else model
     if model.tokenizer.pretokenizer is None:
         raise UnsupportedFeatureError(

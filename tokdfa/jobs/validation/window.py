@@ -83,10 +83,6 @@ class Window:
         leads = np.flatnonzero(begins_symbol(self.data[:size]))
         return np.append(leads[: len(self.text)], size if len(leads) == len(self.text) else leads[len(self.text)])
 
-    def is_boundary(self, character: int) -> bool:
-        """Return whether a token begins at this character, or the ids end there."""
-        return self.begins_at(int(self.byte_at[character]))
-
     def begins_at(self, byte: int) -> bool:
         """Return whether a token begins at this byte, or the ids end there."""
         token = self.token_from(byte)

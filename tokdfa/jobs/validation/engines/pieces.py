@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -54,7 +55,7 @@ def compare_pieces(window: Window) -> tuple[Iterator[Violation], int]:
     violations, stop = items.violations(), items.stop
     if window.bad is not None:
         last, stop = window.not_utf8()
-        return _then(violations, last), stop
+        return chain(violations, [last]), stop
     return violations, stop
 
 
@@ -70,17 +71,12 @@ def _pieces(split: PreTokenizer, text: str, begin: int, cut: int) -> Int64Array:
 
 def _certain_boundary(window: Window, begin: int, end: int) -> int:
     """Return the last boundary up to `end` where both the text and the ids are always cut; or `begin`."""
-    character = end
-    while (character := window.model.boundaries.last(window.text, begin, character)) > begin and not window.is_boundary(
-        character
-    ):
+    last, character = window.model.boundaries.last, end
+    while (character := last(window.text, begin, character)) > begin:
+        if window.begins_at(int(window.byte_at[character])):
+            break
         character -= 1
     return max(character, begin)
-
-
-def _then(violations: Iterator[Violation], last: Violation) -> Iterator[Violation]:
-    yield from violations
-    yield last
 
 
 def violation_of(model: Model, ids: Int32Array, first: int, byte: int, ends: Int64Array) -> Violation:
