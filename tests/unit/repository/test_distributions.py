@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from importlib.metadata import version
 from pathlib import Path
@@ -92,6 +94,18 @@ def test_a_wheel_holds_compiled_kernels_and_no_sources_in_c(checkout: Path, tmp_
     assert not [name for name in names if name.endswith((".c", ".h")) or "kernels/backend" in name or "tests/" in name]
     # Two megabytes at most, of which the library has less than 700,000 bytes.
     assert made[0].stat().st_size < 1_500_000
+
+
+def test_the_recipe_for_conda_requires_what_the_package_requires() -> None:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        project = tomllib.load(file)["project"]
+    required = {
+        f"python {project['requires-python']}",
+        *(re.sub("(?=>)", " ", each) for each in project["dependencies"]),
+    }
+    text = (ROOT / ".github" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    listed = re.findall(r"^    - (.*)$", text[text.index("  run:") : text.index("tests:")], re.MULTILINE)
+    assert {each.removeprefix("python-") for each in listed} == required
 
 
 def test_an_editable_installation_is_found_from_the_folder_above_the_checkout(checkout: Path, tmp_path: Path) -> None:
