@@ -159,7 +159,7 @@ class TableStore(Store):
         super().__init__(
             path,
             format,
-            dtype=np.dtype((kind if is_stream else kind.value_type).to_pandas_dtype()),
+            dtype=np.dtype(str(kind if is_stream else kind.value_type)),
             n_ids=rows if is_stream else None,
             n_documents=None if is_stream else rows,
             has_documents=not is_stream,

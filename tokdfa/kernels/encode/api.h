@@ -28,7 +28,7 @@ enum {
     TOKDFA_TOO_LONG = -2,
     TOKDFA_INVALID = -3,
     TOKDFA_CUT_SHORT = -4,
-    TOKDFA_NO_ROOM = -5,
+    TOKDFA_FULL = -5,
     TOKDFA_LACKS_IDS = -6,
     TOKDFA_PAUSED = -7,
     TOKDFA_CROWDED = -8,

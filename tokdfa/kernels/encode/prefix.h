@@ -58,7 +58,7 @@ NEVER_INLINE int64_t put_prefix(tokdfa_text_encoder *texts, const uint8_t *text,
     const int64_t size = end_of_first(characters, text, at, end) - at;
     /* The added token after it must fit, too. */
     if (*n + size + 3 > split->n_trail || texts->n_found + size + 2 > texts->n_added_ids) {
-        return TOKDFA_NO_ROOM;
+        return TOKDFA_FULL;
     }
     const int64_t n_ids = merge_characters(characters, (int32_t)characters->prefix, text + at, size,
                                            texts->added_ids + texts->n_found);

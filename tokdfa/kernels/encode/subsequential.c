@@ -156,12 +156,12 @@ TOKDFA_API int tokdfa_write_out(const tokdfa_live_trie *trie, tokdfa_transducer_
     while (!status && construction->n_read < states->n_words) {
         const int64_t here = construction->n_read, begin = states->offsets[here], stop = states->offsets[here + 1];
         if ((here + 1) * n_symbols > construction->n_target || 4 * (stop - begin) + 64 > LONGEST_STATE) {
-            status = TOKDFA_NO_ROOM;
+            status = TOKDFA_FULL;
             break;
         }
         const int64_t output = number_of(outputs, states->pool + begin + 1, states->pool[begin]);
         if (output < 0) {
-            status = TOKDFA_NO_ROOM;
+            status = TOKDFA_FULL;
             break;
         }
         construction->ends[here] = (int32_t)output;
@@ -175,7 +175,7 @@ TOKDFA_API int tokdfa_write_out(const tokdfa_live_trie *trie, tokdfa_transducer_
             const int64_t written = number_of(outputs, word, common);
             const int64_t target = number_of(states, word, write_state(&after, common, trie->reached, word));
             if (written < 0 || target < 0) {
-                status = TOKDFA_NO_ROOM;
+                status = TOKDFA_FULL;
                 break;
             }
             construction->target[here * n_symbols + symbol] = (int32_t)target;

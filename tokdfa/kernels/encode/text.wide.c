@@ -41,7 +41,7 @@ ALWAYS_INLINE int64_t split_next(tokdfa_text_encoder *texts, const uint8_t *text
         const int64_t stop = texts->added ? texts->scan->found.start : size;
         if (!split->state && split->at < size && puts_prefix(split, text, split->at, stop, !split->at)) {
             const int64_t status = begin_with_prefix(texts, text, stop, &n);
-            if (status == TOKDFA_NO_ROOM && n) {
+            if (status == TOKDFA_FULL && n) {
                 break;
             }
             if (status < 0) {
@@ -53,7 +53,7 @@ ALWAYS_INLINE int64_t split_next(tokdfa_text_encoder *texts, const uint8_t *text
             if (n) {
                 break;
             }
-            return TOKDFA_NO_ROOM;
+            return TOKDFA_FULL;
         }
         if (segment > 0) {
             const split_end end = split_text(split, text + split->at, segment, split->at, split->state,

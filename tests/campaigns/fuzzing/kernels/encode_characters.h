@@ -207,8 +207,8 @@ static int64_t read_characters(input *in, uint8_t *text, int64_t most) {
 static int64_t encode_characters_of(workplace *w, const uint8_t *text, int64_t size, int32_t *out) {
     w->known.n_missed = 0;
     int64_t n = tokdfa_encode_text(&w->texts, text, size, out);
-    while (n == TOKDFA_NO_ROOM || n == TOKDFA_PAUSED) {
-        if (n == TOKDFA_NO_ROOM) {
+    while (n == TOKDFA_FULL || n == TOKDFA_PAUSED) {
+        if (n == TOKDFA_FULL) {
             make_room(w, 2 * w->split.n_trail);
             int32_t *ids = ROOM(&w->memory, int32_t, w->split.n_trail);
             ids[0] = w->texts.added_ids[0];

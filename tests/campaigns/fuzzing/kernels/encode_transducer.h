@@ -92,10 +92,10 @@ static void transduce(const encoder *e, input *in) {
         calloc((size_t)(n_room * n_symbols), sizeof(int32_t)), n_room * n_symbols, calloc((size_t)n_room, sizeof(int32_t)), 0,
     };
     REQUIRE(c.target && c.written && c.ends);
-    int64_t status = TOKDFA_NO_ROOM;
+    int64_t status = TOKDFA_FULL;
     for (int round = 0; round < 14 && status; round++) {
         WITH_MEMORY(status, tokdfa_write_out(&trie, &c));
-        REQUIRE(status == 0 || status == TOKDFA_NO_ROOM);
+        REQUIRE(status == 0 || status == TOKDFA_FULL);
         if (status) {
             grow_words(&states);
             grow_words(&outputs);

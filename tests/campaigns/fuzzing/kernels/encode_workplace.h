@@ -75,7 +75,7 @@ static int64_t encode_text(workplace *w, const encoder *e, const uint8_t *text, 
     if (n == TOKDFA_PAUSED && w->pieces.at_a_time & 1) {
         n = tokdfa_encode_text(&w->texts, text, size, out);
     }
-    while (n == TOKDFA_TOO_LONG || n == TOKDFA_NO_ROOM || n == TOKDFA_PAUSED) {
+    while (n == TOKDFA_TOO_LONG || n == TOKDFA_FULL || n == TOKDFA_PAUSED) {
         if (n == TOKDFA_PAUSED) {
             REQUIRE(w->pieces.at_a_time && ++n_pauses <= 4 * size + 4);
         } else if (n == TOKDFA_TOO_LONG) {

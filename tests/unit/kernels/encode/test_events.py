@@ -18,10 +18,10 @@ from tokdfa.kernels.library import lib
         (pieces, ["LONGEST_KEPT", "MANY_MISSED", "FOREIGN", "TOO_LONG"]),
         (
             texts,
-            ["FOREIGN", "TOO_LONG", "INVALID", "CUT_SHORT", "NO_ROOM", "LACKS_IDS", "PAUSED", "CROWDED", "SPLIT_BLOCK"],
+            ["FOREIGN", "TOO_LONG", "INVALID", "CUT_SHORT", "FULL", "LACKS_IDS", "PAUSED", "CROWDED", "SPLIT_BLOCK"],
         ),
         (texts, ["DONE", "TOO_LARGE", "WAITS", "MOST_HELD"]),
-        (subsequential, ["LONGEST_STATE", "NO_ROOM"]),
+        (subsequential, ["LONGEST_STATE", "FULL"]),
     ],
 )
 def test_python_and_c_agree(module: object, names: list[str]) -> None:

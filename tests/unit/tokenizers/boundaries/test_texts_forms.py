@@ -24,7 +24,7 @@ def normalizing(folder: Path) -> Iterator[tuple[int, random.Random, Tokenizer, A
     """Yield random tokenizers that normalize, beside the library's own, with their seeds."""
     tokenizers = pytest.importorskip("tokenizers")
     path = folder / "tokenizer.json"
-    for seed in seeds(25):
+    for seed in seeds(30):
         drawn = random.Random(seed)
         path.write_text(json.dumps(normalized_file(drawn)), encoding="utf-8")
         try:
