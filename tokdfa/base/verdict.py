@@ -25,7 +25,7 @@ class Displayed(SuggestsNames):
 W = TypeVar("W")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Verdict(Displayed, Generic[W]):
     """A decision with its evidence; truthy when the property holds.
 
@@ -56,6 +56,12 @@ class Verdict(Displayed, Generic[W]):
 
     def __bool__(self) -> bool:
         return self.holds
+
+    def __repr__(self) -> str:
+        """Return a few lines at most, however long the evidence is."""
+        witness = "" if self.witness is None else f"; {cut_short(repr(self.witness), 150)}"
+        said = f": {cut_short(self.reason, 120)}" if self.reason else ""
+        return f"{type(self).__name__}({self.holds}{said}{witness})"
 
 
 class DescribedEnum(StrEnum):

@@ -68,7 +68,7 @@ class SplitTexts(Displayed):
         return self.before + self.after
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Splice(Verdict[SplitTexts]):
     """Whether encoding separately gives the ids of the joined text, for all texts asked for on both sides of a seam.
 

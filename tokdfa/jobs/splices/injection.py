@@ -50,7 +50,7 @@ class Attack(Displayed):
     shortest: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Injection(Verdict[Attack]):
     """Whether a template is safe from injection: no text in its slots makes a control id.
 

@@ -20,7 +20,7 @@ from tokdfa.tokenizers.tokenizer import Tokenizer
 __all__ = ["Turns", "check_turns", "near_seam", "seam_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Turns(Verdict[SplitTexts]):
     r"""Whether the ids of a conversation may be kept when a turn is added, for any contents.
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, overload
 
-from tokdfa.base.verdict import Verdict
+from tokdfa.base.verdict import Verdict, cut_short
 
 if TYPE_CHECKING:
     from tokdfa.jobs.validation.violation import Violation
@@ -60,18 +60,22 @@ class Violations(Sequence["Violation"]):
         return hash(tuple(self))
 
     def __repr__(self) -> str:
-        return repr(tuple(self))
+        more = f", and {len(self) - _SHOWN:,} more" if len(self) > _SHOWN else ""
+        return f"({', '.join(map(repr, self[:_SHOWN]))}{more})"
 
     def __reduce__(self) -> tuple[type[Violations], tuple[Any]]:
         # Violations to come refer to the tokenizer.
         return Violations, ((tuple(self),),)
 
 
+_SHOWN = 3
+"""The number of violations that are shown."""
+
 NONE = Violations()
 """No violations."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Validation(Verdict["Violation"]):
     """Whether a stream is canonical; truthy if it is.
 
@@ -96,6 +100,13 @@ class Validation(Verdict["Violation"]):
 
     tokens: int = 0
     violations: Violations = NONE
+
+    def __repr__(self) -> str:
+        if self.witness is None:
+            return f"Validation(True: {self.tokens:,} tokens)"
+        n = len(self.violations)
+        found = f"{self.tokens:,} tokens" + (f", {n:,} violations" if n > 1 else "")
+        return f"Validation(False: {found}; {self.witness!r}: {cut_short(self.reason, 120)})"
 
     @property
     def index(self) -> int | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.arrays import Int32Array
-from tokdfa.base.verdict import Displayed
+from tokdfa.base.verdict import Displayed, cut_short
 from tokdfa.jobs.validation.kind import ViolationKind, sentence
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Cause:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Violation(Cause, Displayed):
     """A part of a stream that is not canonical, and why; see :class:`Cause` for further attributes.
 
@@ -122,6 +122,10 @@ class Violation(Cause, Displayed):
     start: int
     ids: tuple[int, ...]
     canonical_ids: tuple[int, ...] | None
+
+    def __repr__(self) -> str:
+        given, canonical = (cut_short(repr(ids), 60) for ids in (self.ids, self.canonical_ids))
+        return f"Violation({self.kind.value}, token {self.index}, byte {self.byte_offset}: {given} for {canonical})"
 
     @property
     def reason(self) -> str:
