@@ -86,7 +86,7 @@ class UnknownNameError(AttributeError):
 
 
 class SuggestsNames:
-    """A base of classes whose names may be guessed: the error about an unknown name suggests the right one."""
+    """A base of classes that suggest names: the error about an unknown name suggests the right one."""
 
     __slots__ = ()
 

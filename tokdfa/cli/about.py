@@ -113,7 +113,7 @@ def formats(as_json: bool) -> int:
     tokdfa info says which, and why.
 
     The names of formats are for --format, which is needed only if content and name of a file do not say. Last come the
-    library versions whose Unicode tables are known, the newest first.
+    library versions with known Unicode tables, the newest first.
 
     Exit status: 0 done, 2 trouble.
 

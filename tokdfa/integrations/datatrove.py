@@ -95,7 +95,7 @@ def total(report_folder: str | Path) -> Report:
 
 
 class CanonicalFilter(BaseFilter):  # type: ignore[misc]
-    """A filter that keeps the documents whose ids are canonical.
+    """A filter that keeps the documents with canonical ids.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ def check(
 
     Notes
     -----
-    Read in Ray 2.60.0: a task whose worker or node dies is run again ``max_retries`` times, here three, on any node
+    Read in Ray 2.60.0: a task is run again when its worker or node dies, ``max_retries`` times, here three, on any node
     with a free CPU; `ray.init` at an address where nothing answers takes over five minutes and then ends the process,
     so that is tried first. At most four tasks per CPU are submitted ahead.
 

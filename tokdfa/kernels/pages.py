@@ -57,7 +57,7 @@ def zeros_together(*wanted: tuple[int, npt.DTypeLike]) -> list[npt.NDArray[Any]]
 def untouched(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """Return zeros that take memory only as far as they are used, page by page.
 
-    The zeros of numpy may be memory that was used before, all of which is then cleared.
+    The zeros of numpy may be memory that was used before, and all of it is then cleared.
     """
     size = n * np.dtype(dtype).itemsize
     if 2 * size < LARGE_PAGE or not hasattr(mmap, "MAP_ANONYMOUS"):

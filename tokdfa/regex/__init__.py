@@ -4,7 +4,7 @@ A pattern passes through five forms. Read the modules in this order:
 
 1. `dialects`, `atoms`, `syntax`: the text of a pattern, in the dialect of its library, becomes a tree.
 2. `class_dfa`: code points that no set in the pattern distinguishes become one class of a partition.
-3. `program`: the tree becomes a nondeterministic automaton whose threads have an order of preference; `predicates` are
+3. `program`: the tree becomes a nondeterministic automaton with threads in order of preference; `predicates` are
    its look-arounds; atomic groups are written as look-arounds, too.
 4. `subset`: the program becomes a deterministic automaton over classes of code points.
 5. `utf8`: that automaton becomes one over bytes.

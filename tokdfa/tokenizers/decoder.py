@@ -29,7 +29,7 @@ from tokdfa.tokenizers.encoding.encoded import Decoded
 _LONGEST_CHARACTER = 4
 
 _SHORT = frozenset(map(np.dtype, (np.uint8, np.int16, np.uint16, np.int32, np.uint32)))
-"""The types of integers of which every one that is an id has the same 32 bits."""
+"""The types of integers that have the same 32 bits wherever the integer is an id."""
 
 _BLOCK = 1 << 18
 

@@ -108,7 +108,7 @@ def _rewriting(tokenizer: Tokenizer) -> dict[str, str]:
 
 
 def _unicode(tokenizer: Tokenizer) -> str | None:
-    """Return the versions of the library whose Unicode tables the pre-tokenizer has; None without one."""
+    """Return the library versions that have the pre-tokenizer's Unicode tables; None without one."""
     if tokenizer.pretokenizer is None:
         return None
     table = tokenizer.pretokenizer.splitting.table

@@ -386,7 +386,7 @@ class UnigramTokenizer(Tokenizer):
 class WordPieceTokenizer(Tokenizer):
     r"""A tokenizer with a WordPiece model: the longest entry first, from left to right.
 
-    Its `vocabulary`, `end_to_end`, `trie`, `language` and `spelling` are those of its model.
+    Its `vocabulary`, `end_to_end`, `trie`, `language` and `spelling` belong to its model.
 
     Examples
     --------

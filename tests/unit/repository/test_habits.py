@@ -74,7 +74,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("part", ["pages"])
+@pytest.mark.parametrize("part", ["package", "pages"])
 def test_habits_of_style_are_rare(part: str) -> None:
     found = rates(TEXTS[part])
     assert {habit: rate for habit, rate in found.items() if rate > HABITS[habit][1]} == {}

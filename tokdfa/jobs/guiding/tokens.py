@@ -79,10 +79,10 @@ class SpecialScan:
 
 
 NONE = 0
-"""The row that forbids no id: that of the beginning of a text, and of special tokens."""
+"""The row that forbids no id, for the beginning of a text and for special tokens."""
 
 ALL = 1
-"""The row that forbids every id: that of tokens that are given only for whole pieces."""
+"""The row that forbids every id, for tokens that are given only for whole pieces."""
 
 _N_OTHERS = 2
 

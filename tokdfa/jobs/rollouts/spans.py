@@ -48,7 +48,7 @@ class Spans(NamedTuple):
 
     @classmethod
     def encoded(cls, bounds: Int64Array, canonical: Int32Array, offsets: Int64Array) -> Spans:
-        """Return spans of which the text has other ids."""
+        """Return the spans that have other ids when their text is encoded."""
         return cls(bounds, canonical, offsets, np.full(len(bounds), ENCODED, dtype=np.int8))
 
     def moved(self, n: int) -> Spans:

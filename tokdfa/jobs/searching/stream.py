@@ -19,7 +19,7 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 __all__ = ["Match", "Matches"]
 
 _SHORT = frozenset(map(np.dtype, (np.uint8, np.int16, np.uint16, np.int32, np.uint32)))
-"""The types of integers of which every one that is an id has the same 32 bits."""
+"""The types of integers that have the same 32 bits wherever the integer is an id."""
 _OF_32_BITS = frozenset(map(np.dtype, (np.int32, np.uint32)))
 _NOTHING: Int32Array = np.empty(0, dtype=np.int32)
 

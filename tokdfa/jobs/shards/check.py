@@ -171,7 +171,7 @@ def _between_documents(store: Store, separator: int | None, least: int) -> Itera
 
 
 def _between_bounds(tokenizer: AnyTokenizer, store: Store, wanted: int) -> Iterator[Reading]:
-    """Yield parts of a store whose steps are ids."""
+    """Yield parts of a store in which every step is an id."""
     for begin, end in pairwise(bounds_of(tokenizer, store, max(wanted, 1))):
         is_last = store.has_documents or end == store.n_steps
         last = end if is_last else min(end + AFTER, store.n_steps)

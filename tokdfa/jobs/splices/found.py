@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 PLAIN: Final = -1
-"""The effect of a symbol outside of special tokens; WITHIN goes on with one, and a number begins that one."""
+"""The effect of a symbol outside of special tokens; WITHIN continues one, and a number begins that one."""
 WITHIN: Final = -2
 
 

@@ -42,7 +42,7 @@ def content(name: str) -> dict[str, Any]:
 
 
 def version(table: str) -> str:
-    """Return the version of the library whose classes `table` holds."""
+    """Return the version of the library that has the classes of `table`."""
     return str(_data(table)["version"])
 
 

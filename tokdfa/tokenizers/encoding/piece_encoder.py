@@ -30,7 +30,7 @@ class PieceEncoder:
 
     Not to be used by two threads at a time; each may have a :meth:`copy`, which shares the read-only data.
 
-    The dictionary is that of `one_pass`. `ids` has the id of each token: of the dictionary's alphabet, then of `extra`
+    The dictionary belongs to `one_pass`. `ids` has the id of each token: of the dictionary's alphabet, then of `extra`
     tokens, numbered after those. The tokens `whole`, of either kind, are emitted for a piece that is that token,
     although merging does not make them. At most `cached` pieces are cached, rounded up to a power of two. A piece takes
     32 bytes; longer pieces with many ids share as much memory again.

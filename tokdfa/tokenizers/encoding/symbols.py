@@ -41,7 +41,7 @@ class Fallback:
 class SymbolReader:
     """A reader of pieces as symbols: characters, the first and the last of them marked if the file says so.
 
-    `contents` are those of a tokenizer that is not over bytes, and `known` is its base alphabet.
+    `contents` belong to a tokenizer that is not over bytes, and `known` is its base alphabet.
     """
 
     def __init__(self, contents: Contents, known: Container[str]) -> None:

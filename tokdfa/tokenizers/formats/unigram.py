@@ -27,7 +27,7 @@ LARGEST_SCORE = 1e30
 class UnigramContents(SplitContents):
     """The contents of the file of a Unigram tokenizer.
 
-    `user_defined` are the ids of SentencePiece's user-defined pieces, whose scores depend on its version.
+    `user_defined` are the ids of SentencePiece's user-defined pieces; their scores depend on its version.
     """
 
     algorithm: ClassVar[str] = "Unigram"

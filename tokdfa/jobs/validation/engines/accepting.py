@@ -22,7 +22,7 @@ SHORT = 1 << 12
 """A stream of fewer ids is walked over in one call, with nothing to continue from if it is stopped."""
 
 CHUNK = 1 << 16
-"""The number of ids whose bytes are counted at a time."""
+"""The bytes of so many ids are counted at a time."""
 
 MOST = 1 << 18
 """The most ids that are copied to be judged word by word."""

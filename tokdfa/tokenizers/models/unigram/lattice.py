@@ -15,7 +15,7 @@ from tokdfa.tokenizers.models.unigram.model import Arithmetic, UnigramModel
 from tokdfa.tokenizers.models.unigram.segmenter import BEGINNING, Before, Segmenter
 
 MOST_SHOWN = 48
-"""The maximum number of characters of a text whose sums are kept."""
+"""The sums of a text are kept if it has at most so many characters."""
 
 # Since version 0.2.2, SentencePiece subtracts a sum of a greater magnitude from all that continue it.
 _TOO_LARGE = 1e5
