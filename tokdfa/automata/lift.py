@@ -20,13 +20,13 @@ from tokdfa.kernels.dfa import explicit as kernels
 from tokdfa.kernels.library import Struct
 from tokdfa.regex.trie import TokenTrie
 
-__all__ = ["Lifted", "lift", "tokenized_language"]
+__all__ = ["Lift", "lift", "tokenized_language"]
 
 DEFAULT_MAX_ENTRIES = 1 << 27
 _MAX_CACHED_MOVES = 1 << 24
 
 
-class Lifted(Displayed):
+class Lift(Displayed):
     """All tokenizations of the words of a language, correct or not: π⁻¹(L) for the language L of a string DFA.
 
     It implements the protocol of :class:`~tokdfa.automata.protocol.TokenAutomaton`. Its states are the states of the
@@ -109,11 +109,11 @@ class Lifted(Displayed):
         return kernels.trie_of(self._column_of_symbol[trie.symbol], trie.depth, trie.end, trie.first)
 
     def __repr__(self) -> str:
-        return f"<Lifted: {self.dfa.n_states} states, {len(self.alphabet)} tokens>"
+        return f"<Lift: {self.dfa.n_states} states, {len(self.alphabet)} tokens>"
 
 
-def lift(dfa: TokenDFA, alphabet: TokenAlphabet | Dictionary, trie: TokenTrie | None = None) -> Lifted:
-    """Return the automaton of all tokenizations of the words that a string DFA accepts, as a :class:`Lifted`.
+def lift(dfa: TokenDFA, alphabet: TokenAlphabet | Dictionary, trie: TokenTrie | None = None) -> Lift:
+    """Return the automaton of all tokenizations of the words that a string DFA accepts, as a :class:`Lift`.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def lift(dfa: TokenDFA, alphabet: TokenAlphabet | Dictionary, trie: TokenTrie | 
     """
     if not isinstance(dfa, TokenDFA):
         raise wrong_argument(dfa, "a token DFA", "tokdfa.lift(dfa, alphabet)", swapped=isinstance(alphabet, TokenDFA))
-    return Lifted(dfa, alphabet.alphabet if isinstance(alphabet, Dictionary) else alphabet, trie)
+    return Lift(dfa, alphabet.alphabet if isinstance(alphabet, Dictionary) else alphabet, trie)
 
 
 def tokenized_language(

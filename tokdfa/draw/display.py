@@ -14,7 +14,7 @@ from tokdfa.automata.alphabet import TokenAlphabet
 from tokdfa.automata.boolean import Combination, Complement
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.language import Language
-from tokdfa.automata.lift import Lifted
+from tokdfa.automata.lift import Lift
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.automata.transducers.subsequential import SubsequentialTransducer
@@ -97,7 +97,7 @@ def _(value: CompactTokenDFA) -> Graph | Mapping[str, str]:
 
 @_content.register(Combination)
 @_content.register(Complement)
-@_content.register(Lifted)
+@_content.register(Lift)
 def _(value: TokenAutomaton[Any]) -> Graph | Mapping[str, str]:
     try:
         return automaton_graph(value)

@@ -34,9 +34,9 @@ class Divergence(NamedTuple):
 def divergence(left: Sequence[int], right: Sequence[int]) -> Divergence:
     """Return where two sequences differ."""
     most = min(len(left), len(right))
-    before = next((place for place in range(most) if left[place] != right[place]), most)
+    before = next((i for i in range(most) if left[i] != right[i]), most)
     most -= before
-    behind = next((place for place in range(most) if left[-1 - place] != right[-1 - place]), most)
+    behind = next((i for i in range(most) if left[-1 - i] != right[-1 - i]), most)
     return Divergence(
         tuple(left[before : len(left) - behind]), tuple(right[before : len(right) - behind]), before, behind
     )
@@ -92,7 +92,7 @@ def lanes(
 
 def _cells(ids: Sequence[int], ends: Sequence[int], columns: dict[int, int]) -> list[list[int]]:
     at = [0, *(columns[end] for end in ends)]
-    return [[id, at[place + 1] - at[place]] for place, id in enumerate(ids[: len(ends)])]
+    return [[id, at[i + 1] - at[i]] for i, id in enumerate(ids[: len(ends)])]
 
 
 CHUNK = 1 << 16
@@ -103,7 +103,7 @@ MAX_STEPS = 5
 _NOT_ON_PAGE = frozenset({"ids", "canonical_ids", "scores", "reason"})
 
 
-class Places:
+class Histogram:
     """The number of violations in each part of a stream of unknown length.
 
     The `width` of a part, in tokens, is a power of two, such that there are at most `most` parts.
@@ -201,7 +201,7 @@ class Collection:
         self.tokens = self.violations = 0
         self.kinds: Counter[ViolationKind] = Counter()
         self.rules: Counter[int] = Counter()
-        self.places = Places()
+        self.histogram = Histogram()
         self.shown: list[dict[str, Any]] = []
         self._max_shown = max_shown
         self._recent = LastIds()
@@ -229,7 +229,7 @@ class Collection:
             yield violation
         self._close(final=True)
         self.tokens = self._validator.tokens
-        self.places.reach(max(self.tokens - 1, 0))
+        self.histogram.reach(max(self.tokens - 1, 0))
 
     def _close(self, final: bool) -> None:
         """Fill in the ids after each violation that still lacks them."""
@@ -246,7 +246,7 @@ class Collection:
         self.kinds[violation.kind] += 1
         if violation.rule is not None:
             self.rules[violation.rule] += 1
-        self.places.add(violation.index)
+        self.histogram.add(violation.index)
         if len(self.shown) >= self._max_shown:
             return
         self.shown.append(self._fields(violation))

@@ -118,10 +118,10 @@ class ComparisonReport(html.Report):
     def _pictures(self, left: list[int], right: list[int]) -> Iterator[html.Markup]:
         """Return, for each side, why it does not give the tokens of the other."""
         for side, names, ids in ((0, "AB", right), (1, "BA", left)):
-            judge, other = self._sides[side].pair_automaton, self._sides[1 - side].pair_automaton
-            if judge is None or other is None or len(ids) < 1:
+            automaton, other = self._sides[side].pair_automaton, self._sides[1 - side].pair_automaton
+            if automaton is None or other is None or len(ids) < 1:
                 continue
-            said = _objection(judge, [word for word in map(other.word, ids) if word is not None])
+            said = _objection(automaton, [word for word in map(other.word, ids) if word is not None])
             if said:
                 yield html.tag("p", f"{names[0]} does not give the tokens of {names[1]}: ", *said, class_="reason")
 
@@ -182,10 +182,10 @@ class ComparisonReport(html.Report):
                 )
 
 
-def _objection(judge: PairAutomaton, words: list[Word]) -> list[str]:
+def _objection(automaton: PairAutomaton, words: list[Word]) -> list[str]:
     """Return why a tokenizer does not give these tokens, as parts of a sentence; empty without a simple reason."""
     try:
-        dfa = judge.dfa
+        dfa = automaton.dfa
     except ImproperDictionaryError:
         return []
     alphabet = dfa.alphabet
@@ -197,7 +197,7 @@ def _objection(judge: PairAutomaton, words: list[Word]) -> list[str]:
     for left, right in pairwise(words):
         number = dfa.blocking_rule(left, right)
         if number is not None:
-            rule = judge.rule(number)
+            rule = automaton.rule(number)
             return [
                 f"state {dfa.state_of(left)}, reached on ",
                 _bdi(left),

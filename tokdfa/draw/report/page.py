@@ -66,7 +66,7 @@ def tag(name: str, /, *children: str, **attributes: str | int | bool | None) -> 
 
 def sentence(parts: Sequence[str]) -> Markup:
     """Return a sentence; every second part is a token or a text, each with a direction of its own."""
-    return Markup("".join(tag("bdi", part) if place % 2 else escape(part) for place, part in enumerate(parts)))
+    return Markup("".join(tag("bdi", part) if i % 2 else escape(part) for i, part in enumerate(parts)))
 
 
 def json_block(value: Any, id: str) -> Markup:
@@ -246,9 +246,9 @@ def data_table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]
                         "tr",
                         *(
                             tag("th", cell, scope="row")
-                            if not place
+                            if not column
                             else tag("td", cell, class_="number" if cell.replace(",", "").isdecimal() else None)
-                            for place, cell in enumerate(row)
+                            for column, cell in enumerate(row)
                         ),
                     )
                     for row in rows

@@ -53,12 +53,12 @@ class ValidationReport(Report):
         The number of violations of each kind, by the value of the :class:`ViolationKind`.
     """
 
-    def __init__(self, found: Validation, collection: Collection, title: str, source: str, judged_as: str) -> None:
+    def __init__(self, found: Validation, collection: Collection, title: str, source: str, engine: str) -> None:
         self.verdict = found
         self._found = collection
         self._title = title
         self._source = source
-        self._judged_as = judged_as
+        self._engine = engine
         self.n_violations = collection.violations
         self.n_shown = len(collection.shown)
         self.counts = {str(kind): count for kind, count in collection.kinds.most_common()}
@@ -105,14 +105,14 @@ class ValidationReport(Report):
         return verdict(
             False,
             "Not canonical",
-            f"{_places(found.violations)} of {found.tokens:,} tokens "
+            f"{_parts_of(found.violations)} of {found.tokens:,} tokens "
             f"{'is' if found.violations == 1 else 'are'} not what the tokenizer gives for the text.",
             f"The first begins at token {first['index']:,}, byte {first['byte_offset']:,}{_document(first, ', in ')}.",
         )
 
     def _picture(self) -> Markup:
         """Return a chart of the number of violations in each part of the stream."""
-        width, counts, tokens = self._found.places.width, self._found.places.counts, self._found.tokens
+        width, counts, tokens = self._found.histogram.width, self._found.histogram.counts, self._found.tokens
         most = max(counts)
         n_parts = max(-(-tokens // width), len(counts), 1)
         bars = [
@@ -134,7 +134,7 @@ class ValidationReport(Report):
         rows = [("Stream", self._source), ("Tokenizer", self._title), ("Format", tokenizer.format)]
         rows += [(name.capitalize(), f"{size:,}") for name, size in tokenizer.sizes.items()]
         rows.append(("Ids", f"{tokenizer.n_ids:,}"))
-        rows.append(("Judged as", self._judged_as))
+        rows.append(("Judged as", self._engine))
         rows.append(("Tokens in the stream", f"{found.tokens:,}"))
         rows.append(("Violations", f"{found.violations:,}"))
         if found.violations:
@@ -200,7 +200,7 @@ def _document(fields: dict[str, Any], before: str = "") -> str:
     return f"{before}document {number:,}, token {token:,}"
 
 
-def _places(count: int) -> str:
+def _parts_of(count: int) -> str:
     return "1 place" if count == 1 else f"{count:,} places"
 
 

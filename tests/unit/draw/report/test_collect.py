@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokdfa
-from tokdfa.draw.report.collect import CONTEXT, Collection, LastIds, Places
+from tokdfa.draw.report.collect import CONTEXT, Collection, Histogram, LastIds
 from tokdfa.jobs.validation.api import validate
 
 
@@ -32,15 +32,15 @@ def test_recent_ids_are_the_last_of_all(chunks: list[list[int]], kept: int, data
 
 
 @given(st.lists(st.integers(0, 10_000)), st.integers(1, 20))
-def test_places_are_counted_in_few_bins(tokens: list[int], most: int) -> None:
-    places = Places(most)
+def test_histograms_are_counted_in_few_bins(tokens: list[int], most: int) -> None:
+    histogram = Histogram(most)
     for token in tokens:
-        places.add(token)
-    places.reach(12_000)
-    assert len(places.counts) <= most
-    assert places.width & (places.width - 1) == 0
-    naive = Counter(token // places.width for token in tokens)
-    assert {part: count for part, count in enumerate(places.counts) if count} == naive
+        histogram.add(token)
+    histogram.reach(12_000)
+    assert len(histogram.counts) <= most
+    assert histogram.width & (histogram.width - 1) == 0
+    naive = Counter(token // histogram.width for token in tokens)
+    assert {part: count for part, count in enumerate(histogram.counts) if count} == naive
 
 
 WORDS = [
@@ -77,7 +77,8 @@ def test_what_is_shown_is_the_stream(data: st.DataObject) -> None:
     found = tuple(collection.watch(iter(chunks)))
     assert found == validate(tokenizer, ids, all=True).violations
     assert collection.tokens == len(ids)
-    assert collection.violations == len(collection.shown) == collection.kinds.total() == sum(collection.places.counts)
+    counted = sum(collection.histogram.counts)
+    assert collection.violations == len(collection.shown) == collection.kinds.total() == counted
     for violation, fields in zip(found, collection.shown, strict=True):
         lanes = fields["lanes"]
         left = [id for id, _ in lanes["left"]]
