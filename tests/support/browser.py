@@ -145,3 +145,15 @@ def browser() -> Iterator[Browser]:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def findings_of_axe(browser: Browser) -> list[str]:
+    """Return what axe finds on the open page: rules of accessibility that it breaks, with the first element of each."""
+    script = os.environ.get("TOKDFA_AXE")
+    if not script:
+        pytest.skip("TOKDFA_AXE is unset: it names axe.min.js")
+    browser(Path(script).read_text(encoding="utf-8") + "; 0")
+    found: list[str] = browser(
+        "axe.run().then((r) => r.violations.map((v) => v.id + ' ' + v.nodes[0].html.slice(0, 80)))"
+    )
+    return found

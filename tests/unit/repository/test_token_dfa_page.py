@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.campaigns.evidence.tally import Tally
-from tests.support.browser import Browser, browser
+from tests.support.browser import Browser, browser, findings_of_axe
 from tests.support.seeds import seeds
 from tokdfa import Dictionary, iter_token_dfas, tokenize_single_pass
 
@@ -141,12 +141,20 @@ def test_many_states_are_in_the_table_only(chromium: Browser) -> None:
     assert chromium("$('trouble').textContent") == "The text is longer than 200 symbols."
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(chromium: Browser, scheme: str) -> None:
+    chromium.open(PAGE, scheme=scheme)
+    assert findings_of_axe(chromium) == []
+
+
 def test_it_is_used_with_the_keyboard(chromium: Browser) -> None:
     chromium.open(PAGE)
     reached = []
     for _ in range(8):
         chromium.press("Tab")
-        reached.append(chromium("document.activeElement.id || document.activeElement.getAttribute('aria-labelledby')"))
+        reached.append(
+            chromium("document.activeElement.id || document.activeElement.closest('section').querySelector('h2').id")
+        )
         assert chromium("document.activeElement.matches(':focus-visible')")
         assert float(chromium("getComputedStyle(document.activeElement).outlineWidth").removesuffix("px")) >= 3
     # What can do nothing now is left out.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import tokdfa
-from tests.support.browser import Browser, browser
+from tests.support.browser import Browser, browser, findings_of_axe
 from tests.support.pages import data_of
 from tokdfa.draw.report.validation import ValidationReport
 
@@ -50,6 +50,13 @@ def thousands(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def focused(chromium: Browser) -> str:
     return str(chromium("document.activeElement.id"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(chromium: Browser, page: Path, thousands: Path, scheme: str) -> None:
+    for each in (page, thousands):
+        chromium.open(each, scheme=scheme)
+        assert findings_of_axe(chromium) == []
 
 
 def test_nothing_is_complained_of_and_nothing_is_loaded(chromium: Browser, page: Path, tmp_path: Path) -> None:
