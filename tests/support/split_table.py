@@ -33,7 +33,7 @@ something that may be empty (`(?:a?)*`), `\\G` in a look-around, an atomic group
 look-behind, and in the dialect of tiktoken a pattern that may match the empty text, on which tiktoken itself
 fails.
 
-| pattern | | classes | states | guesses | why there is no machine |
+| name | pattern | classes | states | guesses | why there is no machine |
 |---|---|--:|--:|--:|---|
 """
 LONGEST = 60
