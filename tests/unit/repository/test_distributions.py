@@ -118,8 +118,10 @@ def test_an_editable_installation_is_found_from_the_folder_above_the_checkout(ch
     done = subprocess.run(
         [
             sys.executable,
+            "-S",  # Without what is installed here, which may be another checkout.
             "-c",
-            f"import site; site.addsitedir({str(tmp_path / 'site')!r}); import tokdfa; print(tokdfa.__file__)",
+            f"import site; site.addsitedir({str(tmp_path / 'site')!r})\n"
+            "from importlib.util import find_spec; print(find_spec('tokdfa').origin)",
         ],
         cwd=tmp_path / "above",
         capture_output=True,
