@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
@@ -13,6 +14,7 @@ from tokdfa.cli.output import print_certificate, print_fields, print_json, stage
 
 if TYPE_CHECKING:
     from tokdfa.jobs.comparison.result import Comparison, Stage
+    from tokdfa.tokenizers.protocol import AnyTokenizer
 
 _NUMBERS = (
     *("n_tokens_only_a", "n_tokens_only_b", "n_dead_a", "n_dead_b"),
@@ -86,7 +88,8 @@ def command(
     if html_path is not None:
         from tokdfa.draw.report.comparison import comparison_report
 
-        comparison_report(*both, found, names=(a, b)).save(html_path)
+        sources = _source(both[0], a, of_a), _source(both[1], b, of_b)
+        comparison_report(*both, found, names=(a, b), sources=sources).save(html_path)
     written = None
     if certificate_path is not None:
         from tokdfa.jobs.certificates.api import certify_comparison
@@ -102,6 +105,21 @@ def command(
         _print(found)
         print_certificate(written)
     return 0 if found else 1
+
+
+def _source(tokenizer: AnyTokenizer, path: str, asked: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the page's rows on the file of a tokenizer, its Unicode tables and the options it was loaded with."""
+    from hashlib import sha256
+
+    from tokdfa.tokenizers.formats.reading import find
+
+    rows = {"Options": " ".join(f"--{name} {value}" for name, value in asked.items() if value is not None) or "none"}
+    if tokenizer.pretokenizer is not None and not isinstance(tokenizer.pretokenizer, str):
+        rows["Unicode tables of the pre-tokenizer"] = tokenizer.pretokenizer.splitting.table
+    if Path(path).exists():
+        data, file, _ = find(Path(path), asked["format"])
+        rows |= {"File": file.name, "SHA-256 of the file": sha256(data).hexdigest()[:16]}
+    return rows
 
 
 def _fields(found: Comparison) -> dict[str, Any]:

@@ -49,6 +49,8 @@ def validate_corpus(
     threads: int,
     report_path: str | None,
     cluster: str | None,
+    html_path: str | None,
+    tok: str,
     as_json: bool,
 ) -> int:
     """Validate all files, here or on a cluster, print the findings, and return the exit status."""
@@ -56,7 +58,14 @@ def validate_corpus(
     from tokdfa.stores.opening import find_stores
 
     files = find_stores(paths)
-    with progress(files) as (advance, finished):
+    reports: dict[str, Report] = {}
+    with progress(files) as (advance, done):
+
+        def finished(path: str, report: Report) -> None:
+            reports[path] = report
+            if done is not None:
+                done(path)
+
         if cluster is not None:
             from tokdfa.integrations.ray import check
 
@@ -65,6 +74,10 @@ def validate_corpus(
         else:
             check_all = partial(check_shards, tokenizer, files, options, advance=advance, finished=finished)
         report = check_all(threads=threads, report_path=report_path)
+    if html_path is not None:
+        from tokdfa.draw.report.corpus import CorpusReport
+
+        CorpusReport(tokenizer, report, reports, title=tok, source=", ".join(paths)).save(html_path)
     if as_json:
         valid = False if report.violations else None if report.broken else True
         print_json({"valid": valid, "tokens": report.ids, "report": report.to_dict()})

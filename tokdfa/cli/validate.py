@@ -88,7 +88,7 @@ def command(
     Several IDS, folders and patterns such as 'shards/0?.bin' form a corpus, as does one file with --threads, --report
     or --ray: the findings of all files are added up, and an unreadable file is trouble.
 
-    The page of --html shows all violations, with or without --all.
+    The page of --html shows all violations, with or without --all; of a corpus, its totals and worst files.
 
     Exit status: 0 canonical, 1 not canonical, 2 trouble.
 
@@ -99,9 +99,9 @@ def command(
     """
     is_corpus = len(paths) > 1 or any(each is not None for each in (threads, report_path, cluster))
     is_corpus = is_corpus or is_of_files(paths[0])
-    if is_corpus and (every or window or explain or html_path is not None):
-        what = "--all, --window, --explain and --html"
-        raise click.UsageError(f"{what} are for one file, without --threads, --report and --ray")
+    if is_corpus and (every or window or explain):
+        what = "--all, --window and --explain are for one file, without --threads, --report and --ray"
+        raise click.UsageError(what)
     if cluster is not None and paths == ("-",):
         raise click.UsageError("standard input cannot be read by the workers of a cluster")
     from tokdfa.jobs.validation.api import validate
@@ -113,7 +113,15 @@ def command(
         reading = corpus_options(dtype, field, documents, literal)
         threads = threads or (os.cpu_count() or 1 if cluster is None else 1)
         return validate_corpus(
-            tokenizer, paths, reading, threads=threads, report_path=report_path, cluster=cluster, as_json=as_json
+            tokenizer,
+            paths,
+            reading,
+            threads=threads,
+            report_path=report_path,
+            cluster=cluster,
+            html_path=html_path,
+            tok=tok,
+            as_json=as_json,
         )
     (ids,) = paths
     stream, starts = ids_and_documents(ids, dtype, field, documents)

@@ -28,7 +28,7 @@ def check(
     threads: int = 1,
     apart: bool = False,
     report_path: str | Path | None = None,
-    progress: tuple[Callable[[int], object] | None, Callable[[str], object] | None] = (None, None),
+    progress: tuple[Callable[[int], object] | None, Callable[[str, Report], object] | None] = (None, None),
 ) -> Report:
     """Check shards with the workers of a Ray cluster, each shard in one task.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from pathlib import Path
@@ -95,6 +96,20 @@ def test_the_page_is_written_whatever_the_answer(tmp_path: Path, capsys) -> None
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("tokdfa: error: ")
+
+
+def test_the_page_names_files_hashes_and_options(tmp_path: Path, capsys) -> None:
+    a, b = write(tmp_path, "a", PAIRS), write(tmp_path, "b", PAIRS)
+    b.write_text(b.read_text(encoding="utf-8").replace("0.2", "0.3"), encoding="utf-8")
+    page = tmp_path / "report.html"
+    for side in (a, a.parent):
+        assert run("compare", side, b, "--pretokenizer", "gpt2", "--html", page, "--force") == 0
+        content = page.read_text(encoding="utf-8")
+        for path in (a, b):
+            assert hashlib.sha256(path.read_bytes()).hexdigest()[:16] in content
+        assert content.count("--pretokenizer gpt2") == 2
+        assert ">merges.txt<" in content
+        assert ">tokenizers<" in content  # The Unicode tables of the pattern.
 
 
 class _Terminal(io.StringIO):

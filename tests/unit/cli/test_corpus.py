@@ -66,6 +66,27 @@ def test_files_folders_and_patterns(tmp_path: Path, merges: Path, capsys: pytest
     assert capsys.readouterr().out == "canonical: 22 ids in 2 documents of 2 files\n"
 
 
+def test_a_folder_has_a_page(tmp_path: Path, merges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_shards(tmp_path / "shards")
+    page = tmp_path / "page.html"
+    for more in ((), ("--report", tmp_path / "report.json")):
+        page.unlink(missing_ok=True)
+        assert (
+            commands.run("validate", merges, tmp_path / "shards", "--pretokenizer", "gpt2", "--html", page, *more) == 1
+        )
+        content = page.read_text(encoding="utf-8")
+        assert "2 violations in 70 ids, 2 documents of 6 concerned." in content
+        assert [content.count(f"{number:03}.npy") > 0 for number in range(6)] == [
+            False,
+            True,
+            False,
+            False,
+            True,
+            False,
+        ]
+    assert "not canonical: 2 violations" in capsys.readouterr().out
+
+
 def test_broken_files(tmp_path: Path, merges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = write_shards(tmp_path / "shards", 3)
     paths[2].write_bytes(paths[2].read_bytes()[:-1])
@@ -80,7 +101,7 @@ def test_broken_files(tmp_path: Path, merges: Path, capsys: pytest.CaptureFixtur
 
 def test_arguments_that_do_not_go_together(tmp_path: Path, merges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = write_shards(tmp_path / "shards", 2)
-    for option in ("--all", "--window"):
+    for option in ("--all", "--window", "--explain"):
         assert commands.run("validate", merges, *paths, option) == 2
         assert "are for one file" in capsys.readouterr().err
     assert commands.run("validate", merges, *paths, "-") == 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -33,8 +33,16 @@ class ComparisonReport(html.Report):
         The result of :func:`tokdfa.compare`.
     """
 
-    def __init__(self, found: Comparison, a: AnyTokenizer, b: AnyTokenizer, names: tuple[str, str]) -> None:
+    def __init__(
+        self,
+        found: Comparison,
+        a: AnyTokenizer,
+        b: AnyTokenizer,
+        names: tuple[str, str],
+        sources: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
+    ) -> None:
         self.verdict = found
+        self._sources = sources
         self._sides = (a, b)
         self._names = names
 
@@ -169,6 +177,8 @@ class ComparisonReport(html.Report):
             ("Pairs that the other does not allow", f"{found.pairs_only_a:,}", f"{found.pairs_only_b:,}"),
             ("Fingerprint", a.fingerprint[:16], b.fingerprint[:16]),
         ]
+        of_a, of_b = self._sources
+        rows += [(name, of_a.get(name, "none"), of_b.get(name, "none")) for name in {**of_a, **of_b}]
         yield html.data_table("Numbers", ("What", "A", "B"), rows)
         for side, tokens, total in (
             ("A", found.tokens_only_a, found.n_tokens_only_a),
@@ -232,6 +242,7 @@ def comparison_report(
     *,
     ignore_ids: bool = False,
     names: tuple[str, str] = ("A", "B"),
+    sources: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
 ) -> ComparisonReport:
     """Compare two tokenizers, and make a page of the result.
 
@@ -244,6 +255,8 @@ def comparison_report(
         See :func:`tokdfa.compare`.
     names : tuple of str
         The names of the two.
+    sources : tuple of mappings
+        What else the page says of each, such as the hash of its file.
 
     Returns
     -------
@@ -261,4 +274,4 @@ def comparison_report(
     >>> bool(report.verdict), report.to_html()[:15]
     (True, '<!doctype html>')
     """
-    return ComparisonReport(compare(a, b, ignore_ids=ignore_ids) if found is None else found, a, b, names)
+    return ComparisonReport(compare(a, b, ignore_ids=ignore_ids) if found is None else found, a, b, names, sources)

@@ -9,15 +9,17 @@ import json
 import re
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import tokdfa
+from tokdfa.automata.alphabet import Word
 from tokdfa.base.atomic import write_atomically
 from tokdfa.draw.graph import character_sign, word_label
+from tokdfa.jobs.validation.kind import ViolationKind
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 _VOID = frozenset({"meta"})
@@ -125,6 +127,12 @@ class Spelling:
     def label(self, id: int) -> str:
         """Return the label of an id."""
         return (self._known.get(id) or self._label(id))[0]
+
+    def labels(self, ids: Sequence[int]) -> Markup:
+        """Return the labels of the first ids with the ids, and the number of others."""
+        parts = [tag("bdi", f"{self.label(id)} ({id})", class_="id") for id in ids[:8]]
+        more = tag("span", f" … {len(ids) - 8:,} more") if len(ids) > 8 else ""
+        return Markup(" ".join(parts) + more if parts else "nothing")
 
     def _label(self, id: int) -> tuple[str, str]:
         """Return the label of an id and its class: special, bytes, combining or none of these."""
@@ -271,6 +279,37 @@ def bar(part: int, whole: int) -> Markup:
         preserveAspectRatio="none",
         aria_hidden="true",
     )
+
+
+def kind_table(caption: str, head: str, counts: Mapping[ViolationKind, int]) -> Markup:
+    """Return a table of the numbers of violations of each kind, the most first."""
+    total = sum(counts.values())
+    return data_table(
+        caption,
+        ("Kind", head, "Share"),
+        (
+            (Markup(tag("span", kind) + tag("span", kind.meaning, class_="meaning")), f"{count:,}", bar(count, total))
+            for kind, count in sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+        ),
+    )
+
+
+def rule_table(
+    caption: str, head: str, counts: Mapping[int, int], merge: Callable[[int], str], *, most: int, whole: int
+) -> Markup:
+    """Return a table of the numbers of violations by rules, the most first; `merge` is the label of a rule."""
+    shown = sorted(counts.items(), key=lambda row: (-row[1], row[0]))[:most]
+    which = "all" if len(shown) == len(counts) else f"the first {len(shown)}"
+    return data_table(
+        f"{caption}: {which} of {len(counts):,}",
+        ("Rule", "It merges", head, "Share"),
+        ((f"{rule:,}", tag("bdi", merge(rule)), f"{count:,}", bar(count, whole)) for rule, count in shown),
+    )
+
+
+def merge_label(left: Word, right: Word) -> str:
+    """Return the label of what a rule merges."""
+    return f"{shortened(word_label(left))} + {shortened(word_label(right))}"
 
 
 HEIGHT = 60

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import cast
 
 from tokdfa.automata.alphabet import Word
-from tokdfa.draw.graph import word_label
 from tokdfa.draw.report import page as html
 from tokdfa.jobs.rollouts.result import PARTS, Example, Tally, counted
 from tokdfa.jobs.rollouts.spans import SpanClass
@@ -129,36 +127,18 @@ class RolloutsReport(html.Report):
         return html.chart(bars, PARTS, said, ends)
 
     def _kinds(self, each: SpanClass) -> html.Markup:
-        rows = [(kind, count) for (name, kind), count in self._tally.kinds.items() if name == each]
-        total = sum(count for _, count in rows)
-        return html.data_table(
-            f"{_HEADINGS[each]} by kind",
-            ("Kind", "Spans", "Share"),
-            (
-                (
-                    html.Markup(html.tag("span", kind) + html.tag("span", kind.meaning, class_="meaning")),
-                    f"{count:,}",
-                    html.bar(count, total),
-                )
-                for kind, count in sorted(rows, key=lambda row: (-row[1], row[0]))
-            ),
-        )
+        counts = {kind: count for (name, kind), count in self._tally.kinds.items() if name == each}
+        return html.kind_table(f"{_HEADINGS[each]} by kind", "Spans", counts)
 
     def _rules(self, each: SpanClass) -> Iterator[html.Markup]:
-        rows = Counter({rule: count for (name, rule), count in self._tally.rules.items() if name == each})
-        if not rows:
-            return
-        total, shown = sum(rows.values()), sorted(rows.items(), key=lambda row: (-row[1], row[0]))[:MOST_ROWS]
-        caption = "all" if len(shown) == len(rows) else f"the first {len(shown)}"
-        yield html.data_table(
-            f"{_HEADINGS[each]} by rule: {caption} of {len(rows):,}",
-            ("Rule", "It merges", "Spans", "Share"),
-            ((f"{rule:,}", self._merge(rule), f"{count:,}", html.bar(count, total)) for rule, count in shown),
-        )
+        counts = {rule: count for (name, rule), count in self._tally.rules.items() if name == each}
+        if counts:
+            caption, whole = f"{_HEADINGS[each]} by rule", sum(counts.values())
+            yield html.rule_table(caption, "Spans", counts, self._merge, most=MOST_ROWS, whole=whole)
 
-    def _merge(self, rule: int) -> html.Markup:
-        left, right = (html.shortened(word_label(cast("Word", word))) for word in self._tally.merges[rule])
-        return html.tag("bdi", f"{left} + {right}")
+    def _merge(self, rule: int) -> str:
+        left, right = self._tally.merges[rule]
+        return html.merge_label(cast("Word", left), cast("Word", right))
 
     def _examples(self, each: SpanClass, most: int) -> html.Markup:
         """Return a table of the first examples, those with the same given and canonical ids in one row."""
@@ -171,16 +151,17 @@ class RolloutsReport(html.Report):
         table = html.data_table(
             f"{_HEADINGS[each]}: the first {len(found):,} of {getattr(self._tally.counts, each.value):,}, "
             "by their ids, given → canonical",
-            ("Given", "Canonical", "Times", "First", "Id", "Reason"),
+            ("Given", "Canonical", "Times", "First", "Id", "Its text", "Reason"),
             (
                 (
-                    self._spelled(group[0].violation.ids),
-                    self._spelled(group[0].violation.canonical_ids)
+                    self._spelling.labels(group[0].violation.ids),
+                    self._spelling.labels(group[0].violation.canonical_ids)
                     if group[0].violation.canonical_ids is not None
                     else "none: no text has these ids",
                     f"{len(group):,}",
                     "\u00a0".join(group[0].source.rsplit(" ", 1)),
                     f"{group[0].violation.index:,}",
+                    self._text_around(group[0]),
                     html.tag("bdi", group[0].violation.reason),
                 )
                 for group in sorted(groups.values(), key=len, reverse=True)
@@ -188,11 +169,13 @@ class RolloutsReport(html.Report):
         )
         return html.tag("div", table, class_="wide")
 
-    def _spelled(self, ids: tuple[int, ...]) -> html.Markup:
-        """Return the labels of ids with the ids."""
-        parts = [html.tag("bdi", f"{html.shortened(self._spelling.label(id))} ({id})", class_="id") for id in ids[:8]]
-        more = html.tag("span", f" … {len(ids) - 8:,} more") if len(ids) > 8 else ""
-        return html.Markup(" ".join(parts) + more if parts else "nothing")
+    def _text_around(self, example: Example) -> html.Markup:
+        """Return the text of a span, marked, between the text of the ids before and after it."""
+        before, within, after = (
+            "".join(map(self._spelling.label, ids))
+            for ids in (example.before, example.violation.ids[:8], example.after)
+        )
+        return html.tag("bdi", before, html.tag("mark", within), after, class_="id")
 
     def _bad_records(self) -> Iterator[html.Markup]:
         if self._n_bad:

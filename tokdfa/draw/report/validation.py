@@ -10,19 +10,19 @@ import numpy.typing as npt
 
 from tokdfa.base.arrays import IntegerArray
 from tokdfa.base.suggestions import wrong_argument
-from tokdfa.draw.graph import word_label
 from tokdfa.draw.report.collect import Collection
 from tokdfa.draw.report.page import (
     Markup,
     Report,
-    bar,
     chart,
     data_table,
     facts,
     json_block,
+    kind_table,
+    merge_label,
     page,
+    rule_table,
     sentence,
-    shortened,
     tag,
     verdict,
 )
@@ -151,7 +151,7 @@ class ValidationReport(Report):
         labels = {}
         for number in sorted({*wanted, *(rule for rule, _ in self._rules())}):
             rule = automaton.rule(number)
-            labels[str(number)] = f"{shortened(word_label(rule.left))} + {shortened(word_label(rule.right))}"
+            labels[str(number)] = merge_label(rule.left, rule.right)
         return labels
 
     def _n_live(self) -> int:
@@ -167,28 +167,11 @@ class ValidationReport(Report):
 
     def _reasons(self, rules: dict[str, str]) -> Iterator[Markup]:
         found = self._found
-        yield data_table(
-            "By kind",
-            ("Kind", "Violations", "Share"),
-            (
-                (
-                    Markup(tag("span", kind) + tag("span", kind.meaning, class_="meaning")),
-                    f"{count:,}",
-                    bar(count, found.violations),
-                )
-                for kind, count in sorted(found.kinds.items(), key=lambda row: (-row[1], row[0]))
-            ),
-        )
+        yield kind_table("By kind", "Violations", found.kinds)
         if found.rules:
-            most = self._rules()
-            caption = f"By rule: {'all' if len(most) == len(found.rules) else f'the first {len(most)}'}"
-            yield data_table(
-                f"{caption} of {len(found.rules):,}",
-                ("Rule", "It merges", "Violations", "Share"),
-                (
-                    (f"{rule:,}", tag("bdi", rules[str(rule)]), f"{count:,}", bar(count, found.violations))
-                    for rule, count in most
-                ),
+            whole = found.violations
+            yield rule_table(
+                "By rule", "Violations", found.rules, lambda rule: rules[str(rule)], most=MOST_RULES, whole=whole
             )
 
 

@@ -152,6 +152,15 @@ class RolloutCheck(Summed, Displayed):
         """Return the spans of a class."""
         return self._by_class[span_class]
 
+    def around(self, violation: Violation, most: int = 8) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return at most so many ids before a violation, and after it."""
+        end = violation.start + len(violation.ids)
+        before, after = range(max(violation.start - most, 0), violation.start), range(end, min(end + most, self.tokens))
+        return tuple(map(self._id, before)), tuple(map(self._id, after))
+
+    def _id(self, index: int) -> int:
+        return self._missing.get(index, int(self._ids[index]))
+
     @cached_property
     def _by_class(self) -> dict[SpanClass, _Violations]:
         found: dict[SpanClass, list[Violation]] = {each: [] for each in SpanClass}
@@ -274,11 +283,13 @@ PARTS = 40
 
 
 class Example(NamedTuple):
-    """A span and where it is."""
+    """A span and where it is, with up to 8 ids before and after it."""
 
     source: str
     span_class: SpanClass
     violation: Violation
+    before: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
 
 
 class Tally(Summed):
@@ -325,4 +336,4 @@ class Tally(Summed):
             if n_more > 0 and getattr(check.counts, span_class.value):
                 found = check.of_class(span_class)[:n_more]
                 self._n_kept[span_class] += len(found)
-                self.examples += (Example(str(source), span_class, violation) for violation in found)
+                self.examples += (Example(str(source), span_class, each, *check.around(each)) for each in found)

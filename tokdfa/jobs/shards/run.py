@@ -37,7 +37,7 @@ def check_shards(
     threads: int = 1,
     report_path: str | Path | None = None,
     advance: Callable[[int], object] | None = None,
-    finished: Callable[[str], object] | None = None,
+    finished: Callable[[str, Report], object] | None = None,
     work: Work | None = None,
 ) -> Report:
     """Check many shards, and return the sum of their reports.
@@ -58,7 +58,7 @@ def check_shards(
     advance : callable, optional
         Called with the number of ids that were judged, again and again, by all threads.
     finished : callable, optional
-        Called with the path of each shard that is done.
+        Called with the path of each shard that is done, and its report.
     work : callable, optional
         Checks the shards that are left; by default threads of this process do.
 
@@ -85,15 +85,15 @@ def check_shards(
     try:
         reports = {} if journal is None else journal.known(facts)
         if finished is not None:
-            for path in reports:
-                finished(path)
+            for path, report in reports.items():
+                finished(path, report)
         left = [path for path in shards if path not in reports]
         for path, report in _mapped(check, left, over_shards) if work is None else work(left):
             reports[path] = report
             if journal is not None:
                 journal.add(path, facts[path], report)
             if finished is not None:
-                finished(path)
+                finished(path, report)
         total = sum((reports[path] for path in shards), Report())
         if journal is not None:
             journal.close(total, {path: reports[path] for path in sorted(shards)})

@@ -245,5 +245,6 @@ def test_nothing_is_wider_than_the_window(chromium: Browser, page: Path, width: 
     chromium.open(page, width=width)
     assert chromium("document.documentElement.scrollWidth") == width
     assert chromium(
-        "[...document.querySelectorAll('.scroll')].every((e) => e.scrollWidth <= e.clientWidth || e.tabIndex === 0)"
+        "[...document.querySelectorAll('.scroll')].every((e) => (e.scrollWidth > e.clientWidth) === (e.tabIndex === 0)"
+        " && e.classList.contains('scrolls') === (e.tabIndex === 0))"
     )

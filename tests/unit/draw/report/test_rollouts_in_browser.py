@@ -55,6 +55,18 @@ def test_each_class_has_its_section(chromium: Browser, page: Path) -> None:
     assert any(kind.startswith("not-utf8") for kind in kinds)
 
 
+def test_examples_show_the_text_around_their_spans() -> None:
+    tokenizer = tokdfa.default_tokenizer()
+    words = tokenizer.encode("one two three four five six seven eight nine").tolist()
+    tally = Tally(9)
+    tally.add(tokdfa.check_rollout(tokenizer, [*words, 261, 1193, *words], prompt=1), "a.jsonl, line 1")
+    (example,) = tally.examples
+    assert (example.before, example.after) == (tuple(words[-8:]), tuple(words[:8]))
+    page = RolloutsReport(tokenizer, tally).to_html()
+    assert "<mark>␣single</mark>" in page
+    assert "␣seven␣eight␣nine<mark>" in page
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 800, 1400])
 def test_nothing_is_complained_of_loaded_or_too_wide(chromium: Browser, page: Path, scheme: str, width: int) -> None:
@@ -63,7 +75,8 @@ def test_nothing_is_complained_of_loaded_or_too_wide(chromium: Browser, page: Pa
     assert [url for url in chromium.requests if url != "about:blank"] == [page.as_uri()]
     assert chromium("document.documentElement.scrollWidth") == width
     assert chromium(
-        "[...document.querySelectorAll('.scroll')].every((e) => e.scrollWidth <= e.clientWidth || e.tabIndex === 0)"
+        "[...document.querySelectorAll('.scroll')].every((e) => (e.scrollWidth > e.clientWidth) === (e.tabIndex === 0)"
+        " && e.classList.contains('scrolls') === (e.tabIndex === 0))"
     )
     assert chromium("document.querySelectorAll('h1').length") == 1
 

@@ -181,7 +181,7 @@ def test_a_shard_that_vanishes(tmp_path: Path, threads: int) -> None:
     paths = [good(tmp_path, f"{number}.npy", 10) for number in range(6)]
     finished: list[str] = []
 
-    def done(path: str) -> None:
+    def done(path: str, _: Report) -> None:
         finished.append(path)
         if len(finished) == 1:
             for late in paths[4:]:
