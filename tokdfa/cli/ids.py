@@ -17,6 +17,7 @@ from tokdfa.cli.output import remark
 if TYPE_CHECKING:
     from tokdfa.base.arrays import Int64Array, IntegerArray
     from tokdfa.jobs.splices.parts import Part
+    from tokdfa.stores.store import Chunk, Store
 
 
 def check_ids_output(path: str, option: str = "-o") -> None:
@@ -40,19 +41,41 @@ def of_file(path: str | Path | None) -> Iterator[None]:
         raise TokenStreamError(error.what, value=error.value, where=where, hint=error.hint) from None
 
 
+class Records:
+    """The lines, rows, samples or members of a store that is being read: the name of each by its document."""
+
+    def __init__(self, store: Store) -> None:
+        self._unit = store.unit
+        self._numbers: list[int] = []
+
+    def of(self, chunks: Iterator[Chunk]) -> Iterator[IntegerArray]:
+        """Yield the ids of chunks, and remember the numbers of their documents."""
+        for chunk in chunks:
+            if chunk.numbers is not None:
+                self._numbers += chunk.numbers.tolist()
+            if len(chunk.ids):
+                yield chunk.ids
+
+    def name(self, document: int) -> str:
+        """Return the name of a document that has been read, such as ``line 4``."""
+        return f"{self._unit} {self._numbers[document]:,}"
+
+
 def ids_and_documents(
     ids: str, dtype: str | None, field: str | None, documents: str | None
-) -> tuple[Iterator[IntegerArray], int | Int64Array | None]:
-    """Return the ids, and the documents that are asked for, or else the documents of the store."""
+) -> tuple[Iterator[IntegerArray], int | Int64Array | None, Records | None]:
+    """Return the ids; the documents that are asked for, or else the documents of the store; and its records."""
     from tokdfa.stores import consistent, iter_ids, open_store
 
     if documents == "none" or ids == "-":
-        return iter_ids(ids, dtype=dtype, field=field), None if documents in (None, "none") else _documents(documents)
+        separated = None if documents in (None, "none") else _documents(documents)
+        return iter_ids(ids, dtype=dtype, field=field), separated, None
     if documents is not None:
-        return iter_ids(ids, dtype=dtype, field=field), _documents(documents)
+        return iter_ids(ids, dtype=dtype, field=field), _documents(documents), None
     store = consistent(open_store(ids, dtype=dtype, field=field))
     starts = store.starts() if store.has_documents else None
-    return (chunk.ids for chunk in store.iter_chunks() if len(chunk.ids)), starts
+    records = Records(store)
+    return records.of(store.iter_chunks()), starts, records if store.unit not in ("byte", "token") else None
 
 
 def _documents(value: str) -> int | Int64Array:

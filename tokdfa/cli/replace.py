@@ -100,7 +100,7 @@ def command(
     tokenizer = load_tokenizer(tok, loading)
     searched = pattern[0] if words is None else read_words(words)
     replacer = Replacer(tokenizer, searched, replacement, limit=limit, check=check, max_seconds=max_seconds)
-    stream, where = ids_and_documents(ids, dtype, field, documents)
+    stream, where, _ = ids_and_documents(ids, dtype, field, documents)
     if starts is not None and (where is None or isinstance(where, int)):
         raise click.UsageError("--starts is for IDS whose documents are given by their first tokens")
     if output is not None and starts is None and where is not None and not isinstance(where, int) and len(where) > 1:

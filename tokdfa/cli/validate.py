@@ -124,7 +124,7 @@ def command(
             as_json=as_json,
         )
     (ids,) = paths
-    stream, starts = ids_and_documents(ids, dtype, field, documents)
+    stream, starts, records = ids_and_documents(ids, dtype, field, documents)
     if html_path is None:
         verdict = validate(tokenizer, stream, all=every, window=window, documents=starts, literal=literal)
     else:
@@ -132,7 +132,14 @@ def command(
 
         source = "standard input" if ids == "-" else ids
         report = validation_report(
-            tokenizer, stream, all=every, window=window, documents=starts, literal=literal, names=(tok, source)
+            tokenizer,
+            stream,
+            all=every,
+            window=window,
+            documents=starts,
+            literal=literal,
+            names=(tok, source),
+            record_name=None if records is None else records.name,
         )
         report.save(html_path)
         verdict = report.verdict

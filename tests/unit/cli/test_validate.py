@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import tokdfa
@@ -241,6 +243,24 @@ def test_the_page_of_windows_and_documents(
         assert run(tok, ids["bad"], *options, "--html", page, "--force") == status
         assert capsys.readouterr() == without
         assert "Judged as" in page.read_text(encoding="utf-8")
+
+
+def test_the_page_names_the_lines_and_rows_of_records(
+    tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "report.html"
+    records = tmp_path / "records.jsonl"
+    # The empty line has a number, and the record without ids is a document.
+    lines = ['{"ids": [83, 257]}', "", '{"ids": []}', json.dumps({"ids": BAD})]
+    records.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    table = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"ids": [GOOD, [], BAD]}), table)
+    for path, name in ((records, "line 4, token 2"), (table, "row 2, token 2")):
+        assert run(tok, path, "--html", page, "--force") == 1
+        assert f"in {name}." in page.read_text(encoding="utf-8")
+    np.save(tmp_path / "starts.npy", [0, 2])
+    assert run(tok, records, "--documents", tmp_path / "starts.npy", "--html", page, "--force") == 1
+    assert "in document 1, token 2." in page.read_text(encoding="utf-8")
 
 
 def test_a_page_that_cannot_be_written(

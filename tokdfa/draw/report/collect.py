@@ -194,7 +194,13 @@ class Collection:
     values. The options are as for :class:`~tokdfa.Validator`.
     """
 
-    def __init__(self, tokenizer: AnyTokenizer, max_shown: int, **options: Unpack[ValidationOptions]) -> None:
+    def __init__(
+        self,
+        tokenizer: AnyTokenizer,
+        max_shown: int,
+        record_name: Callable[[int], str] | None = None,
+        **options: Unpack[ValidationOptions],
+    ) -> None:
         self.tokenizer = tokenizer
         self._validator = Validator(tokenizer, **options)
         self.spelling = Spelling(tokenizer)
@@ -206,6 +212,7 @@ class Collection:
         self._max_shown = max_shown
         self._recent = LastIds()
         self._documents = Documents(options.get("documents"))
+        self._record_name = record_name or "document {:,}".format
         # The violations that still lack the tokens after them, with the first one that they lack.
         self._open: list[tuple[dict[str, Any], int]] = []
         self._allowed: dict[int, int] = {}
@@ -258,13 +265,13 @@ class Collection:
         at = violation.start + found.before
         before = [*self._recent.between(max(at - CONTEXT, 0), violation.start), *ids[: found.before]][-CONTEXT:]
         table = lanes(found.left, found.right, self.spelling.length)
-        known = violation.detected_at - at
+        known, document = violation.detected_at - at, self._documents.of(violation.index)
         end = len(found.left)
         self.spelling.note((*before, *(cell[0] for cell in (*table.left, *table.right))))
         return {
             **{name: value for name, value in violation.as_json().items() if name not in _NOT_ON_PAGE},
             "n": self.violations,
-            "document": self._documents.of(violation.index),
+            "document": document and (self._record_name(document[0]), document[1]),
             "said": self._said(violation),
             "before": before,
             "begins": at <= len(before),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -28,6 +28,7 @@ from tokdfa.draw.report.page import (
 )
 from tokdfa.jobs.rollouts.result import counted
 from tokdfa.jobs.validation.result import Validation, validation
+from tokdfa.jobs.validation.validator import ValidationOptions
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["MAX_SHOWN", "ValidationReport", "validation_report"]
@@ -179,8 +180,8 @@ def _document(fields: dict[str, Any], before: str = "") -> str:
     """Return the document of a violation and the token in it, in words; empty if there are no documents."""
     if fields["document"] is None:
         return ""
-    number, token = fields["document"]
-    return f"{before}document {number:,}, token {token:,}"
+    name, token = fields["document"]
+    return f"{before}{name}, token {token:,}"
 
 
 def _parts_of(count: int) -> str:
@@ -232,6 +233,7 @@ def validation_report(
     literal: bool = False,
     max_shown: int = MAX_SHOWN,
     names: tuple[str, str] = ("", ""),
+    record_name: Callable[[int], str] | None = None,
 ) -> ValidationReport:
     """Validate ids, and make a page of the result.
 
@@ -252,6 +254,8 @@ def validation_report(
         The number of violations that the page shows; each takes about 500 bytes.
     names : tuple of str
         The names of the tokenizer and of the stream.
+    record_name : callable, optional
+        The name of a document by its number, such as ``line 4``; by default ``document 3``.
 
     Returns
     -------
@@ -270,7 +274,8 @@ def validation_report(
     """
     if isinstance(ids, AnyTokenizer):
         raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.validation_report(tokenizer, ids)", swapped=True)
-    collection = Collection(tokenizer, max(max_shown, 1), window=window, documents=documents, literal=literal)
+    options: ValidationOptions = {"window": window, "documents": documents, "literal": literal}
+    collection = Collection(tokenizer, max(max_shown, 1), record_name, **options)
     violations = collection.watch(ids if isinstance(ids, Iterator) else [ids])
     if all:
         found = tuple(violations)

@@ -177,4 +177,5 @@ def test_a_violation_names_its_document() -> None:
             collection = Collection(tokenizer, 10, documents=documents)
             for _ in collection.watch(np.array(ids[at : at + size]) for at in range(0, len(ids), size)):
                 pass
-            assert [fields["document"] for fields in collection.shown] == [(1, 1), (3, 0), (4, 2)]
+            shown = [fields["document"] for fields in collection.shown]
+            assert shown == [("document 1", 1), ("document 3", 0), ("document 4", 2)]

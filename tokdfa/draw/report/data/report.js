@@ -143,7 +143,7 @@
       h("header", {},
         h("h3", { id: `${name}-title` }, h("a", { href: `#${name}` }, `${count(fields.n)}.`),
           ` Token ${count(fields.index)}, byte ${count(fields.byte_offset)}`),
-        fields.document ? h("span", { class: "known-at" }, `document ${count(fields.document[0])}, token ${count(fields.document[1])}`) : null,
+        fields.document ? h("span", { class: "known-at" }, `${fields.document[0]}, token ${count(fields.document[1])}`) : null,
         h("span", { class: "kind" }, fields.kind),
         fields.detected_at === fields.index ? null : h("span", { class: "known-at" }, `known at token ${count(fields.detected_at)}`)),
       h("p", { class: "reason" }, fields.said.map((part, place) => (place % 2 ? h("bdi", {}, part) : part))),
