@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _CLASSES = ("bugs", "drift", "junctions")
 _MOST_RULES = 20
+_MOST_KEPT = 100  # Different spans of each class
 
 
 def _classes(ctx: click.Context, parameter: click.Parameter, value: str) -> frozenset[str]:
@@ -53,7 +55,14 @@ def _classes(ctx: click.Context, parameter: click.Parameter, value: str) -> froz
 )
 @click.option("--keep-going", is_flag=True, help="Report bad records and continue; the exit status is then 2.")
 @click.option("--examples", type=options.AtLeast(0), default=3, metavar="N",
-              help="Show N segments of each class.")  # fmt: skip
+              help="Show the N most frequent different spans of each class.")  # fmt: skip
+@click.option(
+    "--records",
+    "records_path",
+    metavar="FILE",
+    callback=options.new_file,
+    help="Write the records with bugs, drift or junctions, and how many of each, to FILE as JSON lines.",
+)
 @options.threads
 @tokenizer_options
 @options.html
@@ -69,6 +78,7 @@ def command(
     fail_on: frozenset[str],
     keep_going: bool,
     examples: int,
+    records_path: str | None,
     threads: int | None,
     loading: Loading,
     html_path: str | None,
@@ -76,14 +86,14 @@ def command(
 ) -> int:
     r"""Tell pipeline bugs from model drift in rollouts, by the mask of the ids that the model sampled.
 
-    A segment that is not canonical is a bug if none of its ids was sampled, drift if all were, and otherwise a
-    junction.
+    A span that is not canonical is a bug if none of its ids was sampled, drift if all were, and otherwise a junction.
 
     FILE is .jsonl, .jsonl.gz, .jsonl.zst, .parquet, .arrow or .feather, with a rollout in each record. A field within
     another is written with a dot.
 
-    The last line of the output is a summary, the line before it names the fields used. A field that is named like a
-    mask but not used is refused: choose it with --mask.
+    Without --ids and --framework the names in the first record decide, where they leave no doubt. The last line of the
+    output is a summary, the line before it names the fields used. A field that is named like a mask but not used is
+    refused: choose it with --mask.
 
     Exit status: 0 nothing of --fail-on, 1 something, 2 bad records or trouble.
 
@@ -94,17 +104,22 @@ def command(
 
     The fields of the frameworks are:
     """
+    from tokdfa.base.atomic import write_atomically
     from tokdfa.jobs.rollouts.api import iter_outcomes
-    from tokdfa.jobs.rollouts.records import iter_rollouts
+    from tokdfa.jobs.rollouts.records import first_names, iter_rollouts, usual_fields
     from tokdfa.jobs.rollouts.result import Tally
     from tokdfa.jobs.rollouts.rollout import Rollout
 
-    fields = fields_of(framework, ids, prompt, mask)
+    if framework is None and ids is None:
+        fields = usual_fields(first_names(files[0]), prompt, mask)
+    else:
+        fields = fields_of(framework, ids, prompt, mask)
     tokenizer = load_tokenizer(tok, loading)
-    tally = Tally(max(examples, 100) if html_path is not None else examples)
+    tally = Tally(max(examples, _MOST_KEPT))
     bad: list[tuple[str, str]] = []
     n_bad = 0
     n_masked = 0
+    records: list[dict[str, Any]] = []
 
     def rollouts() -> Iterator[tuple[Source, Rollout | TokdfaError]]:
         nonlocal n_masked
@@ -122,6 +137,11 @@ def command(
                 remark(f"bad record: {source}, {outcome}")
         else:
             tally.add(outcome, source)
+            if records_path is not None and any(outcome.counts):
+                where = {"file": source.file, source.unit: source.number, "part": source.part}
+                records.append({name: value for name, value in where.items() if value != ""} | outcome.counts._asdict())
+    if records_path is not None:
+        write_atomically(records_path, "".join(json.dumps(record) + "\n" for record in records).encode())
     if html_path is not None:
         from tokdfa.draw.report.rollouts import RolloutsReport
 
@@ -131,11 +151,13 @@ def command(
         used = {"fields": fields.described, "masked": n_masked}
         print_json(_answer(tally, bad, n_bad, is_failed, examples) | used)
     else:
-        shown: dict[str, int] = dict.fromkeys(_CLASSES, 0)
-        for example in tally.examples:
-            shown[example.span_class.value] += 1
-            if shown[example.span_class.value] <= examples:
+        for name in _CLASSES:
+            shown = _most_frequent(tally, name, examples)
+            for example in shown:
                 say(_line(example))
+            left = getattr(tally.counts, name) - sum(example.count for example in shown)
+            if shown and left:
+                say(f"{name}: {left:,} more")
         say(f"fields: {fields.described}; {_masked(n_masked, tally.rollouts)}")
         say(tally.reason + (f"; {n_bad:,} bad record{'s' * (n_bad != 1)}" if n_bad else ""))
     return 2 if n_bad else int(is_failed)
@@ -157,11 +179,6 @@ def _masked(n_masked: int, n: int) -> str:
 
 def _answer(tally: Tally, bad: list[tuple[str, str]], n_bad: int, is_failed: bool, examples: int) -> dict[str, Any]:
     rules = sorted(tally.rules.items(), key=lambda row: (-row[1], row[0]))[:_MOST_RULES]
-    kept: dict[str, list[dict[str, Any]]] = {name: [] for name in _CLASSES}
-    for example in tally.examples:
-        name = example.span_class.value
-        if len(kept[name]) < examples:
-            kept[name].append({"source": example.source, **example.violation.as_json()})
     return {
         "valid": not is_failed and not n_bad,
         "rollouts": tally.rollouts,
@@ -173,7 +190,10 @@ def _answer(tally: Tally, bad: list[tuple[str, str]], n_bad: int, is_failed: boo
                 "tokens": getattr(tally.ids_in, name),
                 "share": getattr(tally.shares, name),
                 "rollouts": getattr(tally.rollouts_with, name),
-                "examples": kept[name],
+                "examples": [
+                    {"source": example.source, "count": example.count, **example.violation.as_json()}
+                    for example in _most_frequent(tally, name, examples)
+                ],
             }
             for name in _CLASSES
         },
@@ -188,6 +208,12 @@ def _answer(tally: Tally, bad: list[tuple[str, str]], n_bad: int, is_failed: boo
     }
 
 
+def _most_frequent(tally: Tally, name: str, most: int) -> list[Example]:
+    """Return the most frequent different spans of a class, each by its first."""
+    found = (example for example in tally.examples if example.span_class.value == name)
+    return sorted(found, key=lambda example: -example.count)[:most]
+
+
 def _line(example: Example) -> str:
     violation = example.violation
     right = "" if violation.canonical_ids is None else f", canonical {shown_ids(violation.canonical_ids)}"
@@ -195,4 +221,5 @@ def _line(example: Example) -> str:
     return (
         f"{name}: {example.source}, token {violation.index}: {violation.reason} "
         f"[from token {violation.start}: {shown_ids(violation.ids)}{right}]"
+        f"{f', the first of {example.count:,}' if example.count > 1 else ''}"
     )

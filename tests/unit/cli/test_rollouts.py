@@ -154,7 +154,7 @@ def test_the_summary_is_the_last_line(tmp_path: Path, command: Callable[..., Res
     *lines, fields, last = result.stdout.splitlines()
     assert fields == "fields: prompt_ids (prompt), response_ids (ids), response_mask (mask); all with a mask"
     assert last == "4 rollouts, 16 ids, 6 sampled: 1 bug, drift 33.3333 % (1 span), 1 junction"
-    assert [line.partition(":")[0] for line in lines] == ["drift", "junction", "bug"]
+    assert [line.partition(":")[0] for line in lines] == ["bug", "drift", "junction"]
 
 
 @pytest.mark.parametrize(("flag", "name", "status"), [(0, "bugs", 1), (1, "drift", 0)])
@@ -245,7 +245,53 @@ def test_columns_that_are_missing(tmp_path: Path, command: Callable[..., Result]
     result = command(tmp_path / "r.pt", "--framework", "verl")
     assert (result.exit_code, "rollouts are read from" in result.stderr) == (2, True)
     assert command(tmp_path / "none.jsonl", "--framework", "verl").exit_code == 2
-    assert "give --ids FIELD, such as --ids input_ids, or --framework" in command(path).stderr
+    for name in ("named.parquet", "named.jsonl.gz", "named.feather"):
+        unclear = written(tmp_path / name, [{"text": "a", "tokens_of_it": [1]}])
+        assert (
+            "give --ids FIELD, such as --ids input_ids, or --framework; the first record has text, tokens_of_it"
+            in command(unclear).stderr
+        )
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.jsonl.gz", "r.parquet", "r.arrow"])
+def test_fields_with_usual_names_need_not_be_named(name: str, tmp_path: Path, command: Callable[..., Result]) -> None:
+    path = written(tmp_path / name, RECORDS)
+    assert command(path) == command(path, "--framework", "verl")
+    records = [{"input_ids": SPOILED, "loss_mask": [0, 1, 1]}, {"input_ids": SPOILED, "loss_mask": [1, 0, 0]}]
+    named = command(written(tmp_path / f"2{name}", records), "--ids", "input_ids", "--mask", "loss_mask")
+    assert (named.exit_code, command(tmp_path / f"2{name}")) == (1, named)
+
+
+def test_equal_spans_are_one_line_and_the_others_are_counted(tmp_path: Path, command: Callable[..., Result]) -> None:
+    other = {**BUG, "prompt_ids": [64, 83, 257]}
+    path = written(tmp_path / "r.jsonl", [other, *[BUG] * 5, {**BUG, "prompt_ids": [64]}])
+    result = command(path, "--framework", "verl", "--examples", "1")
+    first, more, *_ = result.stdout.splitlines()
+    assert first.startswith(f"bug: {path}, line 2, token 1: ")
+    assert first.endswith(", the first of 5")
+    assert more == "bugs: 1 more"
+    answer = json.loads(command(path, "--framework", "verl", "--json").stdout)
+    assert [(row["count"], row["source"]) for row in answer["bugs"]["examples"]] == [
+        (5, f"{path}, line 2"), (1, f"{path}, line 1")
+    ]  # fmt: skip
+
+
+def test_the_records_with_spans_are_listed(tmp_path: Path, command: Callable[..., Result]) -> None:
+    path, listed = written(tmp_path / "r.jsonl", [*RECORDS, BUG]), tmp_path / "listed.jsonl"
+    batch = {name: [record[name] for record in RECORDS] for name in RECORDS[0]}
+    both = path, written(tmp_path / "batch.jsonl", [batch])
+    assert command(*both, "--framework", "verl", "--records", listed).exit_code == 1
+    rows = [json.loads(line) for line in listed.read_text(encoding="utf-8").splitlines()]
+    drift, junction, bug = ({"bugs": b, "drift": d, "junctions": j} for b, d, j in ((0, 1, 0), (0, 0, 1), (1, 0, 0)))
+    assert rows == [
+        {"file": str(path), "line": 1, **drift},
+        {"file": str(path), "line": 3, **junction},
+        {"file": str(path), "line": 4, **bug},
+        {"file": str(both[1]), "line": 1, "part": "rollout 0", **drift},
+        {"file": str(both[1]), "line": 1, "part": "rollout 2", **junction},
+    ]
+    refused = command(path, "--framework", "verl", "--records", listed)
+    assert (refused.exit_code, "--records" in refused.stderr) == (2, True)
 
 
 def test_nulls_in_columns(tmp_path: Path, command: Callable[..., Result]) -> None:

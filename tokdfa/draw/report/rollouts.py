@@ -141,30 +141,27 @@ class RolloutsReport(html.Report):
         return html.merge_label(cast("Word", left), cast("Word", right))
 
     def _examples(self, each: SpanClass, most: int) -> html.Markup:
-        """Return a table of the first examples, those with the same given and canonical ids in one row."""
+        """Return a table of the first different spans, the most frequent first."""
         found = [example for example in self._tally.examples if example.span_class == each][:most]
         if not found:
             return html.Markup("")
-        groups: dict[object, list[Example]] = {}
-        for example in found:
-            groups.setdefault((example.violation.ids, example.violation.canonical_ids), []).append(example)
         table = html.data_table(
-            f"{_HEADINGS[each]}: the first {len(found):,} of {getattr(self._tally.counts, each.value):,}, "
-            "by their ids, given → canonical",
+            f"{_HEADINGS[each]}: {counted(len(found), 'different span')}, "
+            f"{sum(example.count for example in found):,} of {getattr(self._tally.counts, each.value):,} in all",
             ("Given", "Canonical", "Times", "First", "Id", "Its text", "Reason"),
             (
                 (
-                    self._spelling.labels(group[0].violation.ids),
-                    self._spelling.labels(group[0].violation.canonical_ids)
-                    if group[0].violation.canonical_ids is not None
+                    self._spelling.labels(example.violation.ids),
+                    self._spelling.labels(example.violation.canonical_ids)
+                    if example.violation.canonical_ids is not None
                     else "none: no text has these ids",
-                    f"{len(group):,}",
-                    "\u00a0".join(group[0].source.rsplit(" ", 1)),
-                    f"{group[0].violation.index:,}",
-                    self._text_around(group[0]),
-                    html.tag("bdi", group[0].violation.reason),
+                    f"{example.count:,}",
+                    "\u00a0".join(example.source.rsplit(" ", 1)),
+                    f"{example.violation.index:,}",
+                    self._text_around(example),
+                    html.tag("bdi", example.violation.reason),
                 )
-                for group in sorted(groups.values(), key=len, reverse=True)
+                for example in sorted(found, key=lambda example: -example.count)
             ),
         )
         return html.tag("div", table, class_="wide")

@@ -145,8 +145,7 @@ def fields_of(
     needs_mask = mask not in (None, NO_MASK)
     if framework is None:
         if ids is None:
-            hint = "give --ids FIELD, such as --ids input_ids, or --framework"
-            raise TokenStreamError("no field of ids is named", hint=hint)
+            raise TokenStreamError("no field of ids is named", hint="give the name of a field, or of a framework")
         return Fields(ids, prompt, needs_mask=needs_mask)._replace(**chosen)
     if framework not in FRAMEWORKS:
         raise TokenStreamError("no such framework", value=framework, hint=f"those known are {', '.join(FRAMEWORKS)}")

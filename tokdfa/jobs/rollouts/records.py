@@ -14,10 +14,41 @@ import numpy.typing as npt
 from tokdfa.base.arrays import BoolArray
 from tokdfa.base.errors import TokdfaError, TokenStreamError, UnsupportedFeatureError
 from tokdfa.base.suggestions import nearest
-from tokdfa.jobs.rollouts.frameworks import Fields
+from tokdfa.jobs.rollouts.frameworks import FRAMEWORKS, LABELS, Fields, fields_of
 from tokdfa.jobs.rollouts.rollout import Rollout, by_labels
 from tokdfa.stores.columns import DAMAGED, iter_batches, lists_of, pyarrow_errors
+from tokdfa.stores.store import IDS, MASK
 from tokdfa.stores.text import iter_json_lines
+
+
+def usual_fields(names: Sequence[str], prompt: str | None = None, mask: str | None = None) -> Fields:
+    """Return the fields that the names in a record leave no doubt about, with the prompt and the mask if given.
+
+    They are those of the only framework with such names, or the only usual name of ids, with the usual name of a mask.
+
+    Examples
+    --------
+    >>> usual_fields(["input_ids", "loss_mask", "reward"])[:3]
+    ('input_ids', None, 'loss_mask')
+    >>> usual_fields(["prompt_ids", "response_ids", "response_mask"]) == FRAMEWORKS["verl"]
+    True
+    """
+    have = {*names}
+    # A field called `response` can be anything.
+    known = {name: fields for name, fields in FRAMEWORKS.items() if fields.messages is None}
+    fitting = {name: fields for name, fields in known.items() if {*fields.columns} - {fields.mask} <= have}
+    with_mask = [name for name, fields in fitting.items() if fields.mask is None or fields.mask in have]
+    frameworks = with_mask or [*fitting]
+    usual = [name for name in IDS if name in have]
+    if len(frameworks) == 1 and {*usual} <= {FRAMEWORKS[frameworks[0]].ids}:
+        return fields_of(frameworks[0], prompt=prompt, mask=mask)
+    if len(usual) == 1 and not frameworks:
+        found = fields_of(ids=usual[0], prompt=prompt, mask=mask)
+        masks = [name for name in (MASK, LABELS) if name in have]
+        return found if mask is not None or len(masks) != 1 else found._replace(mask=masks[0])
+    there = f"; the first record has {', '.join(names[:12])}" if names else ""
+    hint = f"give --ids FIELD, such as --ids input_ids, or --framework{there}"
+    raise TokenStreamError("no field of ids is named", hint=hint)
 
 
 def rollouts_of(record: object, fields: Fields) -> list[tuple[str, Rollout]]:
@@ -243,14 +274,43 @@ def iter_rollouts(paths: Iterable[str | Path], fields: Fields) -> Iterator[Item]
             yield Source(str(path), "", -1), TokenStreamError("no rollouts: the file has no records")
 
 
+def first_names(path: str | Path) -> list[str]:
+    """Return the names of the fields of the first record of a file; none if it has no record.
+
+    Raises UnsupportedFeatureError for other files than `iter_rollouts` reads, TokenStreamError for damaged ones.
+    """
+    path = Path(path)
+    is_lines, packed = _kind(path)
+    if is_lines:
+        records = (record for _, record in iter_json_lines(path, packed) if isinstance(record, Mapping))
+        return [*map(str, next(records, {}))]
+    names: list[str] = []
+
+    def choose(found: Sequence[str]) -> list[str]:
+        names.extend(found)
+        return []
+
+    try:
+        next(iter_batches(path, choose), None)
+    except pyarrow_errors() as error:
+        raise TokenStreamError(DAMAGED, value=str(error), where=str(path)) from None
+    return names
+
+
 def _items_of(path: Path, fields: Fields) -> Iterator[Item]:
+    is_lines, packed = _kind(path)
+    return _lines(path, packed, fields) if is_lines else _rows(path, fields)
+
+
+def _kind(path: Path) -> tuple[bool, str]:
+    """Return whether a file of records has one a line, instead of columns, and its compression."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packed = suffixes.pop() if suffixes and suffixes[-1] in (".gz", ".zst") else ""
     kind = suffixes[-1] if suffixes else ""
     if kind in (".jsonl", ".ndjson"):
-        return _lines(path, _PACKED[packed], fields)
+        return True, _PACKED[packed]
     if kind in (".parquet", ".arrow", ".feather") and not packed:
-        return _rows(path, fields)
+        return False, ""
     hint = None
     if path.is_dir():
         hint = f"this is a folder: give its files, such as {path}/*.jsonl"

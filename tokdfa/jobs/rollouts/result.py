@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias, overload
@@ -192,6 +193,12 @@ class RolloutCheck(Summed, Displayed):
                 cause, _ = cause_of(self._tokenizer, ids, canonical, outcome)
             yield span_class, start, len(ids), cause
 
+    def iter_keys(self) -> Iterator[tuple[SpanClass, object]]:
+        """Yield the class of each span and a key: the same for spans of a class with the same ids and canonical ids."""
+        for span_class, start, ids, canonical, outcome in self._spans():
+            given = self._missing[start] if outcome == OUT_OF_RANGE else ids.tobytes()
+            yield span_class, (span_class, outcome, given, canonical.tobytes())
+
     def _size(self, begin: int, end: int) -> int:
         """Return the number of bytes of the ids from `begin` to `end`, as a text of their own."""
         return len(self._tokenizer.round_trip.spelled(self._ids[begin:end])[0]) if begin < end else 0
@@ -282,22 +289,24 @@ PARTS = 40
 """The number of parts into which each rollout is divided to count by position."""
 
 
-class Example(NamedTuple):
-    """A span and where it is, with up to 8 ids before and after it."""
+@dataclass(slots=True)
+class Example:
+    """The first of `count` spans with the same ids and canonical ids, with up to 8 ids before and after it."""
 
     source: str
     span_class: SpanClass
     violation: Violation
     before: tuple[int, ...] = ()
     after: tuple[int, ...] = ()
+    count: int = 0
 
 
 class Tally(Summed):
     """The sums of the checks of many rollouts, in memory that does not grow with their number.
 
     For each class there are the numbers of spans, of ids in them and of rollouts that have some, and the first
-    `n_examples` spans; and numbers by class and kind, by class and rule, and by class and part of the rollout in
-    which a span begins. `merges` has the two words that each rule merges.
+    `n_examples` different spans, each with its number; and numbers by class and kind, by class and rule, and by class
+    and part of the rollout in which a span begins. `merges` has the two words that each rule merges.
     """
 
     def __init__(self, n_examples: int = 10) -> None:
@@ -310,6 +319,7 @@ class Tally(Summed):
         self.examples: list[Example] = []
         self._n_examples = n_examples
         self._n_kept: Counter[SpanClass] = Counter()
+        self._known: dict[object, Example] = {}
 
     @property
     def _n_rollouts(self) -> int:
@@ -331,9 +341,14 @@ class Tally(Summed):
             if cause.rule is not None and cause.merge is not None:
                 self.rules[span_class, cause.rule] += 1
                 self.merges.setdefault(cause.rule, cause.merge)
-        for span_class in SpanClass:
-            n_more = self._n_examples - self._n_kept[span_class]
-            if n_more > 0 and getattr(check.counts, span_class.value):
-                found = check.of_class(span_class)[:n_more]
-                self._n_kept[span_class] += len(found)
-                self.examples += (Example(str(source), span_class, each, *check.around(each)) for each in found)
+        n_spans: Counter[SpanClass] = Counter()
+        for span_class, key in check.iter_keys():
+            example = self._known.get(key)
+            if example is None and self._n_kept[span_class] < self._n_examples:
+                violation = check.of_class(span_class)[n_spans[span_class]]
+                example = self._known[key] = Example(str(source), span_class, violation, *check.around(violation))
+                self._n_kept[span_class] += 1
+                self.examples.append(example)
+            if example is not None:
+                example.count += 1
+            n_spans[span_class] += 1

@@ -123,9 +123,9 @@ class SpanClass(DescribedEnum):
     ['bugs', 'drift', 'junctions']
     """
 
-    BUG = "bugs", "No id of the span was sampled: whoever encoded this text did not use this tokenizer."
+    BUG = "bugs", "No id of the span was sampled: a program encoded this text in parts, or with another tokenizer."
     DRIFT = "drift", "All ids of the span were sampled: decoding and encoding again would change them."
-    JUNCTION = "junctions", "Some ids were sampled and some not: encoding the text again would change frozen ids."
+    JUNCTION = "junctions", "Some ids were sampled and some not: a sampled token and the text next to it would merge."
 
 
 class Counts(NamedTuple):

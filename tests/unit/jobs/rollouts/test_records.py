@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tokdfa.base.errors import TokenStreamError
-from tokdfa.jobs.rollouts.frameworks import FRAMEWORKS, fields_of
-from tokdfa.jobs.rollouts.records import rollouts_of
+from tokdfa.jobs.rollouts.frameworks import FRAMEWORKS, Fields, fields_of
+from tokdfa.jobs.rollouts.records import rollouts_of, usual_fields
 from tokdfa.jobs.rollouts.rollout import sampled_ids
 
 IDS, MASK = [1, 2, 3, 4, 5], [0, 0, 1, 0, 1]
@@ -129,10 +129,43 @@ def test_records_that_are_refused(framework: str, record: Any, message: str) -> 
 
 
 def test_fields_that_are_not_said() -> None:
-    with pytest.raises(TokenStreamError, match="no field of ids is named \\(give --ids FIELD"):
+    with pytest.raises(TokenStreamError, match="no field of ids is named \\(give the name of a field"):
         fields_of()
     with pytest.raises(TokenStreamError, match="no such framework: 'x'"):
         fields_of("x")
+
+
+@pytest.mark.parametrize(
+    ("names", "mask", "expected"),
+    [
+        (["input_ids"], None, fields_of(ids="input_ids")),
+        (["tokens", "loss_mask", "reward"], None, fields_of(ids="tokens")._replace(mask="loss_mask")),
+        (["input_ids", "labels"], None, fields_of(ids="input_ids")._replace(mask="labels")),
+        (["input_ids", "labels"], "none", fields_of(ids="input_ids", mask="none")),
+        (["response_ids", "prompt_ids", "response_mask", "uid"], None, FRAMEWORKS["verl"]),
+        (["response_ids", "prompt_ids"], None, FRAMEWORKS["verl"]),
+        (["completion_ids", "prompt_ids", "completion_mask", "prompt_mask"], None, FRAMEWORKS["verifiers"]),
+        (["completion_ids", "prompt_ids", "tool_mask"], None, FRAMEWORKS["trl"]),
+        (["tokens", "loss_mask", "response_length"], None, FRAMEWORKS["slime"]),
+        (["choices", "prompt_token_ids", "response"], None, FRAMEWORKS["vllm"]),
+        (["input_ids", "loss_mask", "response"], None, fields_of(ids="input_ids")._replace(mask="loss_mask")),
+    ],
+)
+def test_usual_names_need_not_be_said(names: list[str], mask: str | None, expected: Fields) -> None:
+    assert usual_fields(names, mask=mask) == expected
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [], ["text"], ["input_ids", "token_ids"], ["completion_ids", "prompt_ids"],
+        ["input_ids", "response_ids", "prompt_ids", "response_mask"],
+    ],
+)  # fmt: skip
+def test_names_that_leave_a_doubt_are_refused(names: list[str]) -> None:
+    shown = f"the first record has {', '.join(names)}" if names else "or --framework\\)"
+    with pytest.raises(TokenStreamError, match=f"no field of ids is named .*{shown}"):
+        usual_fields(names)
 
 
 @pytest.mark.parametrize(
