@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tokdfa.base.budget import Budget
 from tokdfa.kernels.encode.events import CONTINUES, DROPPED
-from tokdfa.regex.budget import Budget
 from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
 from tokdfa.tokenizers.pretokenizers.machine import SplitNFA
 from tokdfa.tokenizers.pretokenizers.steps import Splitting

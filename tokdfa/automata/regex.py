@@ -11,9 +11,9 @@ from tokdfa.automata.alphabet import TokenAlphabet, Word
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import BoolArray, Int32Array, running_sum
+from tokdfa.base.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.base.suggestions import is_tokenizer, wrong_argument
-from tokdfa.regex.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
 from tokdfa.regex.class_dfa import ClassDFA
 from tokdfa.regex.program import compile_program
 from tokdfa.regex.subset import determinize

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from tokdfa.regex.budget import DEFAULT_MAX_SECONDS
+from tokdfa.base.budget import DEFAULT_MAX_SECONDS
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -9,6 +9,9 @@ A pattern passes through five forms. Read the modules in this order:
 4. `subset`: the program becomes a deterministic automaton over classes of code points.
 5. `utf8`: that automaton becomes one over bytes.
 
+`scan` reads a split pattern leftmost first: one automaton that reads a piece and shows where it may end; `contexts` is
+the automaton of the truth of its look-arounds.
+
 `finder` takes all these steps for searching, merges equal states, and does the same for lists of words, using `trie`.
 `backtracking` writes a tree as a pattern of the `regex` module: the slow twin, and the fallback for a pattern that has
 no automaton.
@@ -17,6 +20,6 @@ no automaton.
 
 Callers: `automata.regex` (languages), `tokenizers.pretokenizers`, `tokenizers.models.wordpiece`, `jobs.searching`.
 
-Cost: the subset construction is exponential in the worst case. Every construction draws on one `budget` of time,
-states and memory, and raises `LimitExceededError` when it is spent.
+Cost: the subset construction is exponential in the worst case. Every construction draws on one
+:mod:`~tokdfa.base.budget` of time, states and memory, and raises `LimitExceededError` when it is spent.
 """

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NoReturn
 
+from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.regex import unicode
-from tokdfa.regex.budget import Budget
 
 _HEX_DIGITS: unicode.Ranges = ((48, 57), (65, 70), (97, 102))
 _ASCII: dict[str, unicode.Ranges] = {

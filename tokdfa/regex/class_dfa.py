@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Uint16Array
-from tokdfa.regex.budget import Budget
+from tokdfa.base.budget import Budget
 from tokdfa.regex.unicode.ranges import LAST, Ranges
 
 

@@ -12,10 +12,10 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError, WrongTypeError
 from tokdfa.regex import unicode
 from tokdfa.regex.atoms import MAX_NESTING, AtomReader, Flags
-from tokdfa.regex.budget import Budget
 
 AnchorKind: TypeAlias = Literal[
     "start of text",

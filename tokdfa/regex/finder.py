@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, offsets_of
+from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError, WrongTypeError
 from tokdfa.kernels.dfa import explicit as kernels
-from tokdfa.regex.budget import Budget
 from tokdfa.regex.class_dfa import ClassDFA
 from tokdfa.regex.program import compile_program
 from tokdfa.regex.subset import Preference, determinize

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray
-from tokdfa.regex.budget import Budget
+from tokdfa.base.budget import Budget
 from tokdfa.regex.class_dfa import ClassDFA, Partition
 from tokdfa.regex.program import Accept, Look, LookAround, Program, Read, after_forks
 

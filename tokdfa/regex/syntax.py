@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Literal, NoReturn, TypeAlias, cast
 
+from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError
-from tokdfa.regex.budget import Budget
 from tokdfa.regex.dialects import AnchorKind, Operators, read_dialect
 from tokdfa.regex.unicode import Ranges, complement, library_of, ranges, union, universe
 

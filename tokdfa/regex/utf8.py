@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.base.arrays import BoolArray, Int32Array, distinct
-from tokdfa.regex.budget import Budget
+from tokdfa.base.budget import Budget
 from tokdfa.regex.class_dfa import ClassDFA
 from tokdfa.regex.unicode import LAST
 

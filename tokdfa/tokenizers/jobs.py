@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray
+from tokdfa.base.budget import DEFAULT_MAX_SECONDS
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
-from tokdfa.regex.budget import DEFAULT_MAX_SECONDS
 
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA

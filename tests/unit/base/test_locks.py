@@ -24,7 +24,7 @@ from tokdfa.base.errors import TokdfaError
 ROOT = Path(__file__).parents[3]
 PACKAGE = Path(tokdfa.__file__).parent
 # Rooms that build no tables of their own accord.
-LEAVES = tuple(str(PACKAGE / name) for name in ("kernels", "base", "regex/budget.py"))
+LEAVES = tuple(str(PACKAGE / name) for name in ("kernels", "base", "base/budget.py"))
 FORKED = """
 import os, signal, threading, time
 import tokdfa

@@ -22,10 +22,10 @@ from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.jobs.certificates.sides import Derived
 from tokdfa.jobs.comparison.joint import remembered
 from tokdfa.regex.class_dfa import Partition
+from tokdfa.regex.scan import Scan
 from tokdfa.regex.unicode import LAST, SURROGATES, Ranges
 from tokdfa.regex.unicode.utf8 import cut_apart, symbol_length
 from tokdfa.tokenizers.pretokenizers.machine import splitting_budget
-from tokdfa.tokenizers.pretokenizers.scan import Scan
 from tokdfa.tokenizers.pretokenizers.step_trees import step_tree
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 

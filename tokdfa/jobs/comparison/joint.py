@@ -11,10 +11,10 @@ import numpy as np
 
 from tokdfa.automata.exploration import Numbering, reached
 from tokdfa.base.arrays import Int64Array, running_sum
+from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.kernels.walk.parts import BAD, MOST_EFFECTS, number_keys, parts_of_key, take_apart
-from tokdfa.regex.budget import Budget
 from tokdfa.regex.unicode.utf8 import cut_apart
 from tokdfa.tokenizers.pretokenizers.machine import SplitNFA
 from tokdfa.tokenizers.pretokenizers.token_lift import DONE, NOWHERE, SymbolBytes

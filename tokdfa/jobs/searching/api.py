@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.base.arrays import Int64Array, id_array
+from tokdfa.base.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES
 from tokdfa.base.errors import LimitExceededError, WrongTypeError
 from tokdfa.base.suggestions import SuggestsNames, is_tokenizer, wrong_argument
 from tokdfa.jobs.searching.plan import DEFAULT, SearchPlan, Tuning, Words, plan_of
 from tokdfa.jobs.searching.stream import Match, Matches, Stream
-from tokdfa.regex.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES
 from tokdfa.regex.finder import Wanted
 from tokdfa.tokenizers.protocol import AnyTokenizer
 

@@ -10,10 +10,10 @@ from typing import Literal
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.budget import Budget
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search import search as kernels
 from tokdfa.kernels.search.search import ALIGNED, Search
-from tokdfa.regex.budget import Budget
 from tokdfa.regex.finder import Finder, Wanted, finder
 from tokdfa.regex.utf8 import BOUNDARY, EDGE
 from tokdfa.tokenizers.decoder import Spellings

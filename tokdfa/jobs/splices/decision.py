@@ -17,6 +17,7 @@ from unicodedata import normalize
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray
+from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError, UnsupportedFeatureError
 from tokdfa.jobs.splices.found import apart, overlap
 from tokdfa.jobs.splices.languages import ANYTHING, Language, language_of, literal
@@ -24,7 +25,6 @@ from tokdfa.jobs.splices.seam import Move, Seam
 from tokdfa.jobs.splices.search import Search, Texts
 from tokdfa.jobs.splices.tokens import PLAIN_TEXT, Rewrites, Symbols, Tokens, byte_tokens, character_tokens
 from tokdfa.kernels.encode.events import BEGINS, DROPPED
-from tokdfa.regex.budget import Budget
 from tokdfa.regex.syntax import Symbols as SymbolSet
 from tokdfa.regex.unicode.normalization import Form
 from tokdfa.regex.unicode.quick_check import boundaries

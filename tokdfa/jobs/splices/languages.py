@@ -10,8 +10,8 @@ import numpy as np
 
 from tokdfa.automata.exploration import Numbering, closure
 from tokdfa.base.arrays import Int64Array
+from tokdfa.base.budget import Budget
 from tokdfa.base.errors import PatternError
-from tokdfa.regex.budget import Budget
 from tokdfa.regex.program import compile_program
 from tokdfa.regex.subset import determinize
 from tokdfa.regex.syntax import Concat, Node, Repeat, Symbols, parse

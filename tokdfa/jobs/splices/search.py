@@ -19,11 +19,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.budget import Budget
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.splices.edges import EdgeFinder, Edges, Location, Parting, Use, partings
 from tokdfa.jobs.splices.seam import Move, Seam
 from tokdfa.jobs.splices.tokens import Tokens
-from tokdfa.regex.budget import Budget
 
 
 class Texts(NamedTuple):

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.jobs.splices.found import PLAIN, Found, Scan
 from tokdfa.jobs.splices.languages import Language, classes_together, least_of_classes
 from tokdfa.jobs.splices.parts import Part, Slot
-from tokdfa.regex.budget import Budget
 from tokdfa.regex.unicode.normalization import Normalizer
 
 FILLER = "\0"

@@ -5,7 +5,7 @@ Read in this order:
 1. `steps`: the content of a file, a sequence of splitting steps, their treatment of matches, and the patterns in use,
    by name; `llama_cpp`: the patterns of llama.cpp.
 2. `pretokenizer`: their meaning by definition, with a backtracking engine, and steps that come after ByteLevel.
-3. `step_trees`, `contexts`, `scan`, `split_nfa`: the same as an unambiguous NFA that guesses where pieces begin and
+3. `step_trees`, `split_nfa`: the same as an unambiguous NFA that guesses where pieces begin and
    which look-arounds of the pattern hold.
 4. `machine`: that NFA, and its determinization; those in use are shipped. `finding` reads or builds the one,
    `building` the other.

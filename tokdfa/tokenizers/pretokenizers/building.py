@@ -24,10 +24,10 @@ import numpy as np
 
 from tokdfa.automata.exploration import Numbering
 from tokdfa.base.arrays import BoolArray, Int32Array, Uint16Array, distinct
+from tokdfa.base.budget import DEFAULT_MAX_SECONDS, Budget
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.kernels.encode.events import BEGINS
 from tokdfa.regex import syntax
-from tokdfa.regex.budget import DEFAULT_MAX_SECONDS, Budget
 from tokdfa.regex.class_dfa import Partition
 from tokdfa.regex.unicode import Ranges
 from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa

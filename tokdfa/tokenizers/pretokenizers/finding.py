@@ -5,8 +5,8 @@ from __future__ import annotations
 from copy import copy
 from functools import lru_cache
 
+from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError, TokdfaError
-from tokdfa.regex.budget import Budget
 from tokdfa.tokenizers.pretokenizers.machine import SplitNFA, known_split_nfa, splitting_budget
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint16Array
-from tokdfa.regex.budget import DEFAULT_MAX_SECONDS, Budget
+from tokdfa.base.budget import DEFAULT_MAX_SECONDS, Budget
 from tokdfa.tokenizers.pretokenizers.steps import NAMED, Splitting
 
 DEFAULT_MAX_STATES = 5_000

@@ -8,10 +8,10 @@ import numpy as np
 
 from tokdfa.automata.exploration import Numbering
 from tokdfa.base.arrays import BoolArray, Int64Array
+from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.kernels.dfa.explicit import coarsest_partition
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
-from tokdfa.regex.budget import Budget
 from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
 from tokdfa.tokenizers.pretokenizers.machine import SplitNFA, splitting_budget
 from tokdfa.tokenizers.pretokenizers.steps import Splitting

@@ -19,13 +19,13 @@ import numpy as np
 
 from tokdfa.automata.exploration import Numbering, reached
 from tokdfa.base.arrays import Int64Array
+from tokdfa.base.budget import Budget
 from tokdfa.base.errors import PatternError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
-from tokdfa.regex.budget import Budget
 from tokdfa.regex.class_dfa import Partition
+from tokdfa.regex.scan import Scan
 from tokdfa.regex.unicode import SURROGATES, Ranges
 from tokdfa.tokenizers.pretokenizers.machine import SplitNFA
-from tokdfa.tokenizers.pretokenizers.scan import Scan
 from tokdfa.tokenizers.pretokenizers.step_trees import naming_counters, step_tree
 from tokdfa.tokenizers.pretokenizers.steps import Behavior, Split, Splitting
 
@@ -38,7 +38,7 @@ OFF: Final = -1
 class Stage(NamedTuple):
     """A step of a hypothesis: the `scan` that must match, or GAP or OFF; and `fruitless` ones, which must find nothing.
 
-    `context` is the context of the offset, see :class:`tokdfa.tokenizers.pretokenizers.contexts.Contexts`. `is_start`
+    `context` is the context of the offset, see :class:`tokdfa.regex.contexts.Contexts`. `is_start`
     says whether the library starts a search at this offset, between matches; False where the pattern does not ask.
     """
 

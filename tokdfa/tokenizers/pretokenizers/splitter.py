@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array, Uint16Array
+from tokdfa.base.budget import DEFAULT_MAX_SECONDS
 from tokdfa.base.errors import PatternError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED, EVENT_BITS, EVENT_MASK, UNSETTLED
 from tokdfa.kernels.encode.split import BLOCK_BITS, CONTINUATION, LONGEST_PART, SplitRun, close, split_texts
 from tokdfa.kernels.library import Struct
-from tokdfa.regex.budget import DEFAULT_MAX_SECONDS
 from tokdfa.tokenizers.pretokenizers.machine import DEFAULT_MAX_STATES, Machine, Runs, known_machine
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
+from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError
-from tokdfa.regex.budget import Budget
 from tokdfa.regex.syntax import Alternate, Concat, Node, Repeat, Symbols, children, is_nullable, parse
 from tokdfa.regex.unicode import Ranges, ranges, union
 from tokdfa.regex.unicode.tables import names

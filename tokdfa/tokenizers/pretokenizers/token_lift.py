@@ -15,11 +15,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.base.budget import Budget
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.base.locks import SHARED
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.kernels.walk.parts import Completions
-from tokdfa.regex.budget import Budget
 from tokdfa.regex.unicode.utf8 import cut_apart
 from tokdfa.regex.utf8 import FIRST_LEADS, SymbolTries
 from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa

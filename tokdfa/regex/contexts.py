@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import TypeAlias
 
-from tokdfa.regex.budget import Budget
+from tokdfa.base.budget import Budget
 from tokdfa.regex.class_dfa import Partition
 from tokdfa.regex.predicates import Neighbour, Predicate, Words
 from tokdfa.regex.program import Accept, Fork, Instruction, Read, Test

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array
+from tokdfa.base.budget import Budget
 from tokdfa.kernels.dfa.explicit import coarsest_partition
-from tokdfa.regex.budget import Budget
 from tokdfa.regex.class_dfa import Partition
+from tokdfa.regex.contexts import Contexts, predicate_sets
 from tokdfa.regex.predicates import Predicates
 from tokdfa.regex.program import (
     Accept,
@@ -23,7 +24,6 @@ from tokdfa.regex.program import (
     in_order,
 )
 from tokdfa.regex.syntax import Node
-from tokdfa.tokenizers.pretokenizers.contexts import Contexts, predicate_sets
 
 
 class Scan:

@@ -7,8 +7,8 @@ from threading import Thread
 
 import pytest
 
+from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError
-from tokdfa.regex.budget import Budget
 from tokdfa.regex.program import compile_program
 from tokdfa.regex.subset import determinize
 from tokdfa.regex.syntax import parse
