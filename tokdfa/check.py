@@ -7,8 +7,7 @@ it; A and B are the tokenizers that it is about. The exit status is 0 if the cer
 message says where), and 2 if a tokenizer is of a kind that is not read here, or something else went wrong.
 
 This file imports nothing of tokdfa, shares no code with the makers of certificates, and runs on its own. It needs
-``tokenizers.json`` and ``tiktoken.json``, the character classes of these libraries, from ``regex/unicode/data`` next to
-it or from FOLDER. First, the proof that a certificate that it accepts is true.
+the character classes in ``regex/unicode/data``, next to it or as FOLDER. First, the proof that what it accepts is true.
 
 What a tokenizer is
 -------------------
@@ -883,9 +882,10 @@ def main(arguments: list[str]) -> int:
     folder = Path(__file__).parent / "regex" / "unicode" / "data"
     if arguments[-2:-1] == ["--tables"]:
         folder, arguments = Path(arguments[-1]), arguments[:-2]
+    if len(arguments) not in (2, 3):
+        print("usage: check.py FILE A [B] [--tables FOLDER]", file=sys.stderr)
+        return 2
     try:
-        if len(arguments) not in (2, 3):
-            raise Refused("usage: check.py FILE A [B] [--tables FOLDER]")
         print(check(json.loads(Path(arguments[0]).read_bytes()), [*map(Path, arguments[1:])], folder))
     except Invalid as error:
         print(f"not valid: {error}")

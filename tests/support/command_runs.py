@@ -293,6 +293,10 @@ def of_compare(files: Files) -> Iterator[Run]:
     yield a, a
     yield a, b, "--ignore-ids"
     yield a, b
+    earlier = {"fingerprints": {name: tokdfa.load(side).fingerprint for name, side in (("a", a), ("b", b))}}
+    known = files.write("known.json", as_bytes(earlier))
+    yield a, b, "--known", known
+    yield a, c, "--known", known
     yield a, c, "--ignore-ids"
     yield c, a, "--ignore-ids"
     yield a, files.merges(PAIRS[:1])

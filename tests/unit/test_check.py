@@ -334,3 +334,11 @@ def test_a_spoiled_input_has_another_hash(formats: list[tuple[Tokenizer, Path]])
     certificate, files = certified(formats[1], formats[2])
     files[0].with_name("vocab.json").write_bytes(b"{}")
     assert verdict(certificate, files) == 1
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["a"], ["a", "b", "c", "d"], ["a", "--tables", "folder"]])
+def test_other_numbers_of_arguments_are_told_the_usage(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert load_checker().main(arguments) == 2
+    assert capsys.readouterr().err == "usage: check.py FILE A [B] [--tables FOLDER]\n"

@@ -246,14 +246,7 @@ IMPLIED: dict[str, Make] = {
     "check: it is none of {}": lambda f: f.of_ranks.put("claim", "proven"),
     # The sides are zipped strictly with the files, and taken apart into one or two.
     "check: the certificate is about {} tokenizers": lambda f: f.of_ranks._replace(files=f.of_ranks.files[:1]),
-    # There is no first argument; of more than three, the last ones are files too many.
-    "main: usage: check.py FILE A [B] [--tables FOLDER]": lambda _: lambda checker: _main(checker, []),
 }
-
-
-def _main(checker: ModuleType, arguments: list[str]) -> None:
-    if checker.main(arguments):
-        raise RuntimeError
 
 
 @pytest.fixture(scope="module")
@@ -278,7 +271,6 @@ def test_each_check_is_needed(name: str, forge: Forge, tally: Tally) -> None:
     attempt, check = (NEEDED | IMPLIED)[name](forge), CHECKS[name]
     rejected, lines = status(CHECKER, attempt)
     assert rejected
-    if not name.startswith("main:"):
-        assert any(check.lineno <= line <= (check.end_lineno or 0) for line in lines), "another check rejects it"
+    assert any(check.lineno <= line <= (check.end_lineno or 0) for line in lines), "another check rejects it"
     assert bool(status(without(name), attempt)[0]) == (name in IMPLIED)
     tally("tests", "faults planted", 1)

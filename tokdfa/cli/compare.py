@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 
+from tokdfa.base.errors import FileFormatError
 from tokdfa.cli import options
 from tokdfa.cli.loading import remark_unsplit
-from tokdfa.cli.output import print_certificate, print_fields, print_json, stages, write_certificate
+from tokdfa.cli.output import print_fields, print_json, stages, write_certificate
 
 if TYPE_CHECKING:
+    from tokdfa.jobs.certificates.api import Certificate
     from tokdfa.jobs.comparison.result import Comparison, Stage
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
 _NUMBERS = (
     *("n_tokens_only_a", "n_tokens_only_b", "n_dead_a", "n_dead_b"),
-    *("pairs_only_a", "pairs_only_b", "n_other_ids"),
+    *("pairs_only_a", "pairs_only_b", "n_other_ids", "n_rules_only_a", "n_rules_only_b", "first_other_rule"),
 )
 
 
@@ -47,6 +50,12 @@ class _Sides(TypedDict):
 @click.option("--unicode-b", metavar="NAME==VERSION", help="The same for B, if it differs.")
 @options.format
 @click.option("--format-b", "format_name_b", metavar="FORMAT", help="The same for B, if it differs.")
+@click.option(
+    "--known",
+    "known_path",
+    metavar="FILE",
+    help="Accept the difference in FILE, the output of --json: status 0 if A and B have the fingerprints in it.",
+)
 @options.certificate
 @options.html
 @options.force
@@ -55,6 +64,7 @@ def command(
     a: str,
     b: str,
     ignore_ids: bool,
+    known_path: str | None,
     certificate_path: str | None,
     html_path: str | None,
     as_json: bool,
@@ -66,7 +76,7 @@ def command(
 
     A and B are tokenizer files or folders with one, in any two formats.
 
-    Exit status: 0 equivalent, 1 different, 2 undecided or trouble.
+    Exit status: 0 equivalent or known, 1 different, 2 undecided or trouble.
 
     \b
     Examples:
@@ -90,21 +100,42 @@ def command(
 
         sources = _source(both[0], a, of_a), _source(both[1], b, of_b)
         comparison_report(*both, found, names=(a, b), sources=sources).save(html_path)
-    written = None
-    if certificate_path is not None:
+
+    def certificate() -> Certificate:
         from tokdfa.jobs.certificates.api import certify_comparison
 
-        written = write_certificate(certify_comparison(found, *both, files=(a, b)), certificate_path)
+        return certify_comparison(found, *both, files=(a, b))
+
+    written = write_certificate(certificate, certificate_path)
+    fingerprints = {side: tokenizer.fingerprint for side, tokenizer in zip("ab", both, strict=True)}
+    is_known = None if known_path is None else _fingerprints_in(known_path) == fingerprints
     # Two dictionaries on their own are compared as such; one compared with a whole tokenizer is a surprise.
     if (both[0].pretokenizer is None) != (both[1].pretokenizer is None):
         remark_unsplit(both[0], a, of_a["pretokenizer"])
         remark_unsplit(both[1], b, of_b["pretokenizer"], "--pretokenizer-b")
     if as_json:
-        print_json({**_fields(found), "certificate": written})
+        answer = {**_fields(found), "fingerprints": fingerprints, "known": is_known, "certificate": written.fields}
+        print_json(answer)
     else:
         _print(found)
-        print_certificate(written)
-    return 0 if found else 1
+        if is_known is not None:
+            said = "A and B have not changed since" if is_known else "A or B has changed since"
+            print_fields([("known", f"{known_path}: {said}")])
+        written.show()
+    written.check()
+    return 0 if found or is_known else 1
+
+
+def _fingerprints_in(path: str) -> object:
+    """Return the fingerprints in the answer of an earlier comparison."""
+    try:
+        answer = json.loads(Path(path).read_bytes())
+    except ValueError as error:
+        raise FileFormatError("not the output of compare --json", where=path, hint=str(error)) from None
+    found = answer.get("fingerprints") if isinstance(answer, dict) else None
+    if found is None:
+        raise FileFormatError("not the output of compare --json: it has no fingerprints", where=path)
+    return found
 
 
 def _source(tokenizer: AnyTokenizer, path: str, asked: Mapping[str, str | None]) -> dict[str, str]:
@@ -140,13 +171,15 @@ def _fields(found: Comparison) -> dict[str, Any]:
             **{name: getattr(found, name) for name in _NUMBERS},
             "tokens_only_a": [*map(show, found.tokens_only_a)],
             "tokens_only_b": [*map(show, found.tokens_only_b)],
+            "rules_only_a": [{"rule": rule, "left": show(u), "right": show(v)} for rule, u, v in found.rules_only_a],
+            "rules_only_b": [{"rule": rule, "left": show(u), "right": show(v)} for rule, u, v in found.rules_only_b],
         },
     }
 
 
 def _print(found: Comparison) -> None:
     from tokdfa.automata.alphabet import quoted
-    from tokdfa.jobs.comparison.result import part_rows
+    from tokdfa.jobs.comparison.result import part_rows, rule_words
 
     rows: list[tuple[str, object]] = [("equivalent" if found else "different", found.reason)]
     if found.witness is not None:
@@ -155,6 +188,9 @@ def _print(found: Comparison) -> None:
         for name, ids in (("ids of A", ids_a), ("ids of B", ids_b)):
             rows.append((name, "none" if ids is None else " ".join(map(str, ids))))
     rows += part_rows(found)
+    rules = rule_words(found)
+    if rules is not None:
+        rows.append(("rules", rules))
     counts = {
         "live tokens only in A": found.n_tokens_only_a,
         "live tokens only in B": found.n_tokens_only_b,

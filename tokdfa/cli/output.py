@@ -8,7 +8,9 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tokdfa.base.errors import TokdfaError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -116,16 +118,33 @@ def print_fields(rows: Iterable[tuple[str, object]]) -> None:
     print_table(table)
 
 
-def write_certificate(certificate: Certificate, path: str) -> dict[str, Any]:
-    """Write a certificate, and return the fields that ``--json`` prints of it."""
-    certificate.save(path)
-    return {"path": path, "bytes": len(certificate.text)}
+class Written(NamedTuple):
+    """The certificate that was written, as ``--json`` prints it, or the reason why there is none."""
+
+    fields: dict[str, Any] | None = None
+    error: Exception | None = None
+
+    def show(self) -> None:
+        """Print where the certificate was written, if it was."""
+        if self.fields is not None:
+            print_fields([("certificate", f"{self.fields['path']}, {self.fields['bytes']:,} bytes")])
+
+    def check(self) -> None:
+        """Raise the error, after the answer has been printed."""
+        if self.error is not None:
+            raise self.error
 
 
-def print_certificate(written: dict[str, Any] | None) -> None:
-    """Print where a certificate was written, if it was."""
-    if written is not None:
-        print_fields([("certificate", f"{written['path']}, {written['bytes']:,} bytes")])
+def write_certificate(make: Callable[[], Certificate], path: str | None) -> Written:
+    """Make and write a certificate, if one is asked for; what prevents it must not hide the answer."""
+    if path is None:
+        return Written()
+    try:
+        certificate = make()
+        certificate.save(path)
+    except (TokdfaError, OSError) as error:
+        return Written(error=error)
+    return Written({"path": path, "bytes": len(certificate.text)})
 
 
 def remark(text: str) -> None:

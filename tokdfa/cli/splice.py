@@ -12,9 +12,10 @@ from tokdfa.base.errors import FileFormatError, LimitExceededError, MissingFileE
 from tokdfa.cli import options
 from tokdfa.cli.ids import given_parts, given_text
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import print_certificate, print_fields, print_json, say, write_certificate
+from tokdfa.cli.output import print_fields, print_json, say, write_certificate
 
 if TYPE_CHECKING:
+    from tokdfa.jobs.certificates.api import Certificate
     from tokdfa.jobs.guiding.fast_forward import Forcing
     from tokdfa.jobs.splices.api import Splice
     from tokdfa.jobs.splices.injection import Attack
@@ -108,20 +109,20 @@ def command(
         specials=specials,
         starts=as_start,
     )
-    written = None
-    if certificate_path is not None:
+
+    def certificate() -> Certificate:
         from tokdfa.jobs.certificates.api import certify_splice
 
-        certificate = certify_splice(
-            found, tokenizer, file=tok, before=before, after=after, regex=regex, specials=specials
-        )
-        written = write_certificate(certificate, certificate_path)
+        return certify_splice(found, tokenizer, file=tok, before=before, after=after, regex=regex, specials=specials)
+
+    written = write_certificate(certificate, certificate_path)
     if as_json:
         witness = found.witness and asdict(found.witness)
-        print_json({"splices": found.holds, "witness": witness, "reason": found.reason, "certificate": written})
+        print_json({"splices": found.holds, "witness": witness, "reason": found.reason, "certificate": written.fields})
     else:
         _print(found)
-        print_certificate(written)
+        written.show()
+    written.check()
     return 0 if found else 1
 
 

@@ -112,6 +112,62 @@ def test_the_page_names_files_hashes_and_options(tmp_path: Path, capsys) -> None
         assert ">tokenizers<" in content  # The Unicode tables of the pattern.
 
 
+def test_a_known_difference_is_accepted_until_a_side_changes(tmp_path: Path, capsys) -> None:
+    a, b = write(tmp_path, "a", PAIRS), write(tmp_path, "b", [PAIRS[0], PAIRS[2], PAIRS[1], PAIRS[3]])
+    known = tmp_path / "known.json"
+    assert run("compare", a, b, "--json") == 1
+    known.write_text(capsys.readouterr().out, encoding="utf-8")
+    assert run("compare", a, b, "--known", known) == 0
+    assert "A and B have not changed since" in capsys.readouterr().out
+    # The other way round it is another difference; the same tokenizers need no file.
+    assert run("compare", b, a, "--known", known) == 1
+    assert "A or B has changed since" in capsys.readouterr().out
+    assert run("compare", a, a, "--known", known) == 0
+    capsys.readouterr()
+    b.write_text(merges_txt([*PAIRS[2:], *PAIRS[:2]]), encoding="utf-8")
+    assert run("compare", a, b, "--known", known, "--json") == 1
+    assert json.loads(capsys.readouterr().out)["known"] is False
+    for content in ("{", "[]", '{"equivalent": false}'):
+        known.write_text(content, encoding="utf-8")
+        assert run("compare", a, b, "--known", known) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert f"{known}: not the output of compare --json" in err
+
+
+def test_rules_that_only_one_has_are_named(tmp_path: Path, capsys) -> None:
+    a, b = write(tmp_path, "a", PAIRS), write(tmp_path, "b", [*PAIRS[:2], PAIRS[3]])
+    c = write(tmp_path, "c", [PAIRS[1], PAIRS[0], *PAIRS[2:]])
+    for sides, said in (
+        ((a, b), "1 only in A: 2 ('b' + 'c')"),
+        ((b, a), "1 only in B: 2 ('b' + 'c')"),
+        ((a, c), "the same in another order, from rule 0 on"),
+    ):
+        run("compare", *sides, "--ignore-ids")
+        assert f"rules         {said}" in capsys.readouterr().out
+    run("compare", a, b, "--json")
+    report = json.loads(capsys.readouterr().out)["report"]
+    assert report["rules_only_a"] == [{"rule": 2, "left": "b", "right": "c"}]
+    assert (report["n_rules_only_a"], report["n_rules_only_b"], report["first_other_rule"]) == (1, 0, 2)
+    run("compare", a, a)
+    assert "rules" not in capsys.readouterr().out
+
+
+def test_numbers_that_were_not_counted_are_null(tmp_path: Path, capsys) -> None:
+    # The rules are improper: pairs are not compared, and zeros would be a wrong answer.
+    improper = [(b"a", b"bc"), (b"b", b"c")]
+    a, b = (tmp_path / name / "merges.txt" for name in "ab")
+    for path, rules in ((a, improper), (b, [*improper, (b"a", b"b")])):
+        path.parent.mkdir()
+        path.write_text(merges_txt(rules), encoding="utf-8")
+    page = tmp_path / "page.html"
+    run("compare", a, b, "--json", "--html", page)
+    report = json.loads(capsys.readouterr().out)["report"]
+    assert {report[name] for name in ("n_dead_a", "n_dead_b", "pairs_only_a", "pairs_only_b")} == {None}
+    assert (report["n_rules_only_a"], report["n_rules_only_b"]) == (0, 1)
+    assert "Dead tokens" not in page.read_text(encoding="utf-8")
+
+
 class _Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

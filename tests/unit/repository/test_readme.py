@@ -65,7 +65,7 @@ def test_snippets_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest.M
             for command, expected in commands(block):
                 printed = shell(command, tmp_path)
                 assert_shows(expected, printed, command)
-                if "--json" in command:
+                if "--json" in command and ">" not in command:
                     schemas.check(command.split()[1], printed)
                 run_any = True
         elif language == "yaml":

@@ -12,7 +12,7 @@ from tokdfa.draw.graph import word_label
 from tokdfa.draw.report import page as html
 from tokdfa.draw.report.collect import divergence, lanes
 from tokdfa.jobs.comparison.api import compare
-from tokdfa.jobs.comparison.result import Comparison, Difference, Outcome, answer, part_rows
+from tokdfa.jobs.comparison.result import Comparison, Difference, Outcome, answer, part_rows, rule_words
 from tokdfa.tokenizers.neighbours import PairAutomaton
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -136,9 +136,12 @@ class ComparisonReport(html.Report):
     def _parts(self) -> list[tuple[str, str]]:
         """Return the parts and their outcomes, different ones first."""
         order = [Outcome.DIFFERENT, Outcome.UNKNOWN, Outcome.EQUIVALENT, Outcome.SAME]
-        ranks = [order.index(outcome) if outcome in order else 0 for outcome in self.verdict.checked.values()]
+        last = len(order)
+        ranks = [order.index(outcome) if outcome in order else last for outcome in self.verdict.checked.values()]
         rows = zip(ranks, part_rows(self.verdict), strict=True)
-        return [row for _, row in sorted(rows, key=lambda each: each[0])]
+        rules = rule_words(self.verdict)
+        first = [] if rules is None else [("rules", rules)]
+        return first + [row for _, row in sorted(rows, key=lambda each: each[0])]
 
     def _fingerprints(self) -> Iterator[html.Markup]:
         """Return the parts of both fingerprints, different ones first, and the special tokens that are not the same."""
@@ -171,14 +174,17 @@ class ComparisonReport(html.Report):
         rows += [
             (name.capitalize(), f"{size:,}", f"{b.sizes[name]:,}") for name, size in a.sizes.items() if name in b.sizes
         ]
-        rows += [
-            ("Live tokens that the other lacks", f"{found.n_tokens_only_a:,}", f"{found.n_tokens_only_b:,}"),
-            ("Dead tokens", f"{found.n_dead_a:,}", f"{found.n_dead_b:,}"),
-            ("Pairs that the other does not allow", f"{found.pairs_only_a:,}", f"{found.pairs_only_b:,}"),
-            ("Fingerprint", a.fingerprint[:16], b.fingerprint[:16]),
-        ]
-        of_a, of_b = self._sources
-        rows += [(name, of_a.get(name, "none"), of_b.get(name, "none")) for name in {**of_a, **of_b}]
+        for name, of_a, of_b in (
+            ("Rules that the other lacks", found.n_rules_only_a, found.n_rules_only_b),
+            ("Live tokens that the other lacks", found.n_tokens_only_a, found.n_tokens_only_b),
+            ("Dead tokens", found.n_dead_a, found.n_dead_b),
+            ("Pairs that the other does not allow", found.pairs_only_a, found.pairs_only_b),
+        ):
+            if of_a is not None and of_b is not None:
+                rows.append((name, f"{of_a:,}", f"{of_b:,}"))
+        rows.append(("Fingerprint", a.fingerprint[:16], b.fingerprint[:16]))
+        one, other = self._sources
+        rows += [(name, one.get(name, "none"), other.get(name, "none")) for name in {**one, **other}]
         yield html.data_table("Numbers", ("What", "A", "B"), rows)
         for side, tokens, total in (
             ("A", found.tokens_only_a, found.n_tokens_only_a),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import zip_longest
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from tokdfa.automata.dictionary import Dictionary
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import AlphabetError, AutomatonError
-from tokdfa.jobs.comparison.result import Comparison, Difference, Outcome, Part
+from tokdfa.jobs.comparison.result import NOTHING_APART, Comparison, Difference, Outcome, Part
 from tokdfa.kernels.fold.folding import compare_rows, ranked_rows
 
 _EXAMPLES = 20
@@ -38,7 +39,8 @@ def compare_dictionaries(a: Dictionary, b: Dictionary) -> Comparison:
     semantics = {Part.SEMANTICS: _agree_with_leftmost(a, b)}
     if a == b:
         dead = len(a.alphabet) - CompactTokenDFA(a).n_live_tokens
-        return Comparison(True, n_dead_a=dead, n_dead_b=dead, checked={**semantics, Part.RULES: Outcome.SAME})
+        checked = {**semantics, Part.RULES: Outcome.SAME}
+        return Comparison(True, n_dead_a=dead, n_dead_b=dead, checked=checked, **NOTHING_APART)
     sides = _Side(a), _Side(b)
     common, only_a, only_b = _live_tokens(*sides)
     pair, pairs_only_a, pairs_only_b = _least_pair(*sides, common)
@@ -63,6 +65,7 @@ def compare_dictionaries(a: Dictionary, b: Dictionary) -> Comparison:
             Part.ALLOWED_PAIRS: Outcome.SAME if pair is None else Outcome.DIFFERENT,
             **({Part.SEARCH: Outcome.COMPLETE} if witness is None else {Part.SHORTEST: Outcome.PROVEN}),
         },
+        **other_rules(a, b),
     )
 
 
@@ -73,6 +76,32 @@ def _agree_with_leftmost(*dictionaries: Dictionary) -> Outcome:
         return Outcome.SAME
     differs = any(late.witness is not None and late.witness.again is None for late in verdicts)
     return Outcome.DIFFERENT if differs else Outcome.UNKNOWN
+
+
+class OtherRules(TypedDict, total=False):
+    """The attributes of a :class:`Comparison` on the rules."""
+
+    rules_only_a: tuple[tuple[int, Word, Word], ...]
+    rules_only_b: tuple[tuple[int, Word, Word], ...]
+    n_rules_only_a: int
+    n_rules_only_b: int
+    first_other_rule: int | None
+
+
+def other_rules(a: Dictionary, b: Dictionary) -> OtherRules:
+    """Return how the rules of two dictionaries differ: those that only one has, and the first that is another one."""
+    rules_a, rules_b = [*a], [*b]
+    known_a, known_b = {*rules_a}, {*rules_b}
+    only_a = [number for number, rule in enumerate(rules_a) if rule not in known_b]
+    only_b = [number for number, rule in enumerate(rules_b) if rule not in known_a]
+    pairs = enumerate(zip_longest(rules_a, rules_b))
+    return {
+        "rules_only_a": tuple((number, *rules_a[number]) for number in only_a[:_EXAMPLES]),
+        "rules_only_b": tuple((number, *rules_b[number]) for number in only_b[:_EXAMPLES]),
+        "n_rules_only_a": len(only_a),
+        "n_rules_only_b": len(only_b),
+        "first_other_rule": next((number for number, (left, right) in pairs if left != right), None),
+    }
 
 
 class _Side:

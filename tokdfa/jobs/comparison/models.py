@@ -13,6 +13,7 @@ import numpy as np
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.jobs.comparison.dictionaries import by_length
 from tokdfa.jobs.comparison.result import (
+    NOTHING_APART,
     Comparison,
     Obstacle,
     Outcome,
@@ -43,7 +44,7 @@ def compare_unigrams(
     tried separates them, an error says so.
     """
     if a.made_of == b.made_of:
-        return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME})
+        return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME}, **NOTHING_APART)
     mine, theirs = _scores(a), _scores(b)
     only_a, only_b = sorted(mine.keys() - theirs, key=by_length), sorted(theirs.keys() - mine, key=by_length)
     others = {piece for piece in mine.keys() & theirs.keys() if mine[piece][1] != theirs[piece][1]}
@@ -130,7 +131,7 @@ def _random_texts(a: UnigramTokenizer, b: UnigramTokenizer, mine: _Scores, their
 def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_ids: bool = False) -> Comparison:
     """Compare two WordPiece tokenizers by their live entries, which decide; see :func:`first_difference`."""
     if a.made_of == b.made_of:
-        return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME})
+        return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME}, **NOTHING_APART)
     sides = (a.end_to_end, b.end_to_end)
     roles = _roles(a), _roles(b)
     spelled = _by_spelling((a, b), roles) if ignore_ids else sides

@@ -10,7 +10,7 @@ import numpy as np
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
-from tokdfa.jobs.comparison.dictionaries import compare_dictionaries
+from tokdfa.jobs.comparison.dictionaries import compare_dictionaries, other_rules
 from tokdfa.jobs.comparison.result import Comparison, Obstacle, Outcome, Part
 from tokdfa.kernels.encode.events import DROPPED
 from tokdfa.kernels.fold.folding import compare_rows, ranked_rows
@@ -165,7 +165,11 @@ class Parts:
         }
         if _symbols(self.a) != _symbols(self.b):
             checked[Part.SYMBOLS] = Outcome.DIFFERENT
-        return replace(self._of_dictionaries or Comparison(True), n_other_ids=n_other_ids, checked=checked)
+        a, b = self.a.dictionary, self.b.dictionary
+        report = self._of_dictionaries or Comparison(True)
+        if report.first_other_rule is None and not self._have_same_merges and a.alphabet.kind == b.alphabet.kind:
+            report = replace(report, **other_rules(a, b))
+        return replace(report, n_other_ids=n_other_ids, checked=checked)
 
     # Dictionaries
 

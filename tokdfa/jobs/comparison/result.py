@@ -103,7 +103,7 @@ _OUTCOMES: Final = {
     Outcome.SAME: "the same",
     Outcome.EQUIVALENT: "the same for every text",
     Outcome.DIFFERENT: "different",
-    Outcome.UNKNOWN: "different, with unknown effect",
+    Outcome.UNKNOWN: "different, not decided for all texts",
     Outcome.IGNORED: "ignored",
     Outcome.PROVEN: "proven",
     Outcome.UNPROVEN: "not proven",
@@ -113,9 +113,9 @@ _OUTCOMES: Final = {
 _OUTCOMES_OF_PARTS: Final = {
     (Part.DICTIONARY, Outcome.EQUIVALENT): "the same tokens for every piece",
     (Part.DICTIONARY, Outcome.DIFFERENT): "different tokens for some pieces",
-    (Part.DICTIONARY, Outcome.UNKNOWN): "different rules, with unknown effect",
+    (Part.DICTIONARY, Outcome.UNKNOWN): "different rules, not decided for all pieces",
     (Part.PRETOKENIZER, Outcome.DIFFERENT): "different pieces for some texts",
-    (Part.PRETOKENIZER, Outcome.UNKNOWN): "different patterns, with unknown effect",
+    (Part.PRETOKENIZER, Outcome.UNKNOWN): "different patterns, not decided for all texts",
     (Part.SEMANTICS, Outcome.SAME): "Algorithm 1, which is the same as merging leftmost here",
     (Part.SEMANTICS, Outcome.DIFFERENT): "Algorithm 1; merging leftmost, strongest rule first, differs from it here",
     (Part.SEMANTICS, Outcome.UNKNOWN): "Algorithm 1; merging leftmost, strongest rule first, may differ from it here",
@@ -152,6 +152,21 @@ def part_rows(found: Comparison) -> Iterator[tuple[str, str]]:
             different = "" if outcome is Outcome.DIFFERENT else ", different"
             words += f"{different} for {found.n_other_ids:,} token{'s' * (found.n_other_ids != 1)}"
         yield part.replace("_", " "), words
+
+
+def rule_words(found: Comparison) -> str | None:
+    """Return how the rules differ, in words; None if they do not, or were not compared."""
+    if found.first_other_rule is None:
+        return None
+    parts = []
+    for side, number, rules in (
+        ("A", found.n_rules_only_a or 0, found.rules_only_a),
+        ("B", found.n_rules_only_b or 0, found.rules_only_b),
+    ):
+        shown = ", ".join(f"{rule} ({quoted(left)} + {quoted(right)})" for rule, left, right in rules[:3])
+        more = ", …" if number > 3 else ""
+        parts += [f"{number:,} only in {side}: {shown}{more}"] if number else []
+    return "; ".join(parts) or f"the same in another order, from rule {found.first_other_rule} on"
 
 
 def undecided_words(obstacle: Obstacle, cause: str = "") -> str:
@@ -200,14 +215,18 @@ class Comparison(Verdict[Difference]):
         The result in words, made from the other attributes.
     tokens_only_a, tokens_only_b : tuple of words
         The first live tokens, in the order of length and then of spelling, that only one of them has.
-    n_tokens_only_a, n_tokens_only_b : int
-        The number of such tokens.
-    n_dead_a, n_dead_b : int
+    rules_only_a, rules_only_b : tuple of (int, word, word)
+        The first rules that only one of them has, each with its number.
+    first_other_rule : int or None
+        The number of the first rule that is another one in the other; None if all are the same, or there are no rules.
+    n_tokens_only_a, n_tokens_only_b, n_rules_only_a, n_rules_only_b : int or None
+        The numbers of such tokens and rules.
+    n_dead_a, n_dead_b : int or None
         The number of tokens of each dictionary that occur in no tokenization.
-    pairs_only_a, pairs_only_b : int
+    pairs_only_a, pairs_only_b : int or None
         The number of pairs of common live tokens that are neighbours in tokenizations of only one dictionary.
     n_other_ids : int or None
-        The number of common tokens that have different ids; None if they were not counted.
+        The number of common tokens that have different ids. All these numbers are None where nothing was counted.
     checked : mapping from Part to Outcome
         The outcome for each part that was compared. The keys and the values are strings as well:
         ``found.checked["pretokenizer"] == "same"``. If the two differ, ``"shortest"`` is among the parts.
@@ -223,12 +242,17 @@ class Comparison(Verdict[Difference]):
     reason: str = field(init=False, compare=False)
     tokens_only_a: tuple[Word, ...] = ()
     tokens_only_b: tuple[Word, ...] = ()
-    n_tokens_only_a: int = 0
-    n_tokens_only_b: int = 0
-    n_dead_a: int = 0
-    n_dead_b: int = 0
-    pairs_only_a: int = 0
-    pairs_only_b: int = 0
+    rules_only_a: tuple[tuple[int, Word, Word], ...] = ()
+    rules_only_b: tuple[tuple[int, Word, Word], ...] = ()
+    first_other_rule: int | None = None
+    n_tokens_only_a: int | None = None
+    n_tokens_only_b: int | None = None
+    n_rules_only_a: int | None = None
+    n_rules_only_b: int | None = None
+    n_dead_a: int | None = None
+    n_dead_b: int | None = None
+    pairs_only_a: int | None = None
+    pairs_only_b: int | None = None
     n_other_ids: int | None = None
     checked: Mapping[Part, Outcome] = field(default_factory=dict)
 
@@ -243,6 +267,11 @@ class Comparison(Verdict[Difference]):
         parts = ", ".join(f"{name} {words}" for name, words in part_rows(self))
         return f"Comparison({self.holds}: {said}; {cut_short(parts, 80)})"
 
+
+NOTHING_APART: Final[Any] = {
+    f"{counted}_only_{side}": 0 for counted in ("n_tokens", "n_rules", "pairs") for side in "ab"
+}
+"""The numbers of two that are the same."""
 
 # The names by which ids of one of the two are compared: their spellings, where the ids themselves are ignored.
 Names: TypeAlias = Callable[[Sequence[int]], object]

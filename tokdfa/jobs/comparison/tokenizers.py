@@ -14,6 +14,7 @@ from tokdfa.jobs.comparison.dictionaries import by_length
 from tokdfa.jobs.comparison.joint import Joint
 from tokdfa.jobs.comparison.parts import Parts, Vocabularies, as_text
 from tokdfa.jobs.comparison.result import (
+    NOTHING_APART,
     Comparison,
     Difference,
     Obstacle,
@@ -52,7 +53,7 @@ def compare_tokenizers(
     texts, nothing separates those that a normalizer gives.
     """
     if a.made_of == b.made_of:
-        return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME})
+        return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME}, **NOTHING_APART)
     return _Comparer(Parts(a, b, ignore_ids=ignore_ids), progress, tuning).run()
 
 
