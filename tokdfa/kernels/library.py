@@ -161,6 +161,19 @@ def check_memory(status: int) -> int:
     return status
 
 
+def rows_of(kernel: Any, *given: Any, width: int, least: int) -> npt.NDArray[np.int64]:
+    """Return the rows of numbers that a kernel writes, in a larger and larger array until it has room for all of them.
+
+    It has room for `least` rows at first. The kernel returns the number of rows, or a negative number without room.
+    """
+    capacity, n = max(64, least) // 4, -1
+    while n < 0:
+        capacity *= 4
+        rows = np.empty((capacity, width), dtype=np.int64)
+        n = call(kernel, *given, out=(rows, capacity))
+    return rows[:n]
+
+
 def slots_for(n: int, least: int = 4) -> int:
     """Return the size of a hash table for `n` entries: a power of two, so that at most half of it is used."""
     return max(least, 1 << max(2 * n - 1, 0).bit_length())

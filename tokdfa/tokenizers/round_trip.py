@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import AlphabetError, TokenStreamError
-from tokdfa.kernels.walk.ends import ends_but_for_spaces
+from tokdfa.kernels.walk.differences import ends_but_for_spaces
 from tokdfa.regex.unicode.normalization import Form
 from tokdfa.regex.unicode.quick_check import Change, changes, in_form
 from tokdfa.tokenizers.boundaries.protocol import Boundaries

@@ -11,7 +11,7 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, 
 from tokdfa.jobs.validation.engines.accepting import Rest
 from tokdfa.jobs.validation.violation import Violation, out_of_range
 from tokdfa.jobs.validation.violations import Rows, Spans
-from tokdfa.kernels.walk.ends import offsets_at
+from tokdfa.kernels.walk.differences import offsets_at
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.round_trip import RoundTrip

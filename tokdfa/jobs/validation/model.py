@@ -18,7 +18,7 @@ from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import LimitExceededError, PatternError, UnsupportedFeatureError
 from tokdfa.kernels.library import Struct
-from tokdfa.kernels.walk.broken import text_cuts
+from tokdfa.kernels.walk.differences import text_cuts
 from tokdfa.regex.unicode import LAST
 from tokdfa.regex.unicode.utf8 import begins_symbol
 from tokdfa.tokenizers.derived import OfTokenizer

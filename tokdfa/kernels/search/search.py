@@ -211,15 +211,10 @@ class Search:
     def __init__(self) -> None:
         self._found: Int64Array = np.empty(4 * _MOST_FOUND, dtype=np.int64)
         self._struct = Struct(
-            "tokdfa_search",
-            found=self._found,
-            passed=np.empty(_MOST_PASSED, dtype=np.int64),
-            futile=np.empty(2 * _MOST_PASSED, dtype=np.int64),
-            starts=np.empty(_MOST_STARTS, dtype=np.int64),
-            buffer=np.empty(_BLOCK, dtype=np.int64),
-            cache=_NO_MATCHES,
-            **dict.fromkeys(_STATE + _OF_BLOCK, 0),
-        )
+            "tokdfa_search", found=self._found, passed=np.empty(_MOST_PASSED, dtype=np.int64),
+            futile=np.empty(2 * _MOST_PASSED, dtype=np.int64), starts=np.empty(_MOST_STARTS, dtype=np.int64),
+            buffer=np.empty(_BLOCK, dtype=np.int64), cache=_NO_MATCHES, **dict.fromkeys(_STATE + _OF_BLOCK, 0),
+        )  # fmt: skip
         self.at: Any = self._struct.pointer
         self._beginning = ffi.buffer(self.at, len(_BEGINNING))
         self.offsets: Int64Array = self._found[:0]

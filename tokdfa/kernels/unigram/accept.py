@@ -50,17 +50,11 @@ def piece_tables(
     if not len(kinds) == len(pieces) == len(shown):
         raise ValueError(f"{len(kinds)} kinds of {len(pieces)} pieces, of which {len(shown)} are shown")
     return Struct(
-        "tokdfa_unigram_pieces",
-        model=tables,
-        text=np.frombuffer(b"".join(pieces) + b"\0", dtype=np.uint8),
-        bounds=offsets_of(pieces),
-        kinds=kinds,
-        specials=packed_trie(sorted({*specials}))[0],
-        shown=np.frombuffer(b"".join(shown) + b"\0", dtype=np.uint8),
-        shown_bounds=offsets_of(shown),
-        keeps_spaces=keeps_spaces,
-        drops=drops,
-    )
+        "tokdfa_unigram_pieces", model=tables, text=np.frombuffer(b"".join(pieces) + b"\0", dtype=np.uint8),
+        bounds=offsets_of(pieces), kinds=kinds, specials=packed_trie(sorted({*specials}))[0],
+        shown=np.frombuffer(b"".join(shown) + b"\0", dtype=np.uint8), shown_bounds=offsets_of(shown),
+        keeps_spaces=keeps_spaces, drops=drops,
+    )  # fmt: skip
 
 
 class Reader:
@@ -70,22 +64,12 @@ class Reader:
 
     def __init__(self, n_ids: int) -> None:
         self._struct = Struct(
-            "tokdfa_unigram_reader",
-            word=np.empty(_WORD, dtype=np.uint8),
-            known=np.full(2 * _KNOWN, np.iinfo(np.uint64).max, dtype=np.uint64),
-            alone=np.zeros(n_ids, dtype=np.uint8),
-            size=0,
-            at=0,
-            begins=0,
-            at_a_time=_AT_A_TIME,
-            goes_on=0,
-            writer=None,
-            wrong=np.empty(_FIELDS * _WRONG, dtype=np.int64),
-            sums=np.empty(_WRONG, dtype=np.float64),
-            right=np.empty(_WRONG, dtype=np.int32),
-            n_words=0,
-            n_ids=0,
-        )
+            "tokdfa_unigram_reader", word=np.empty(_WORD, dtype=np.uint8),
+            known=np.full(2 * _KNOWN, np.iinfo(np.uint64).max, dtype=np.uint64), alone=np.zeros(n_ids, dtype=np.uint8),
+            size=0, at=0, begins=0, at_a_time=_AT_A_TIME, goes_on=0, writer=None,
+            wrong=np.empty(_FIELDS * _WRONG, dtype=np.int64), sums=np.empty(_WRONG, dtype=np.float64),
+            right=np.empty(_WRONG, dtype=np.int32), n_words=0, n_ids=0,
+        )  # fmt: skip
         self.pointer: Any = self._struct.pointer
         self._writer: Writer | None = None
 

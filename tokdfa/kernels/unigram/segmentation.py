@@ -100,15 +100,10 @@ def unigram_tables(
     id_scores = np.zeros(int(ids.max(initial=0)) + 1, dtype=np.float64)
     id_scores[ids] = scores
     return Struct(
-        "tokdfa_unigram",
-        cells=cells,
-        scores=scores_of,
-        ids=ids_of,
-        byte_ids=np.empty(0, dtype=np.int32) if byte_ids is None else byte_ids,
-        **rules,
-        longest_step=float(max(np.abs(scores).max(initial=0.0), abs(unknown[1]))),
-        id_scores=id_scores,
-    )
+        "tokdfa_unigram", cells=cells, scores=scores_of, ids=ids_of,
+        byte_ids=np.empty(0, dtype=np.int32) if byte_ids is None else byte_ids, **rules,
+        longest_step=float(max(np.abs(scores).max(initial=0.0), abs(unknown[1]))), id_scores=id_scores,
+    )  # fmt: skip
 
 
 def packed_trie(words: Sequence[bytes]) -> tuple[Int32Array, Int32Array]:
@@ -144,26 +139,12 @@ class Buffers:
 
     def __init__(self) -> None:
         self.struct = Struct(
-            "tokdfa_unigram_buffers",
-            nodes=np.zeros(2 * _NODES, dtype=np.float64),
-            n_nodes=_NODES,
-            n_needed=0,
-            ids=np.empty(SHORT, dtype=np.int32),
-            at_a_time=_AT_A_TIME,
-            sentence=0,
-            at=0,
-            n=0,
-            score=0.0,
-            unknown_from=-1,
-            cache=untouched(_ENTRY * _WORDS, np.uint64),
-            overflow=untouched(_OVERFLOW * _WORDS, np.uint64),
-            used=0,
-            n_dropped=0,
-            most_dropped=_WORDS // _CROWD,
-            sums=_NO_SUMS,
-            starts=_NO_STARTS,
-            marks=_NO_MARKS,
-        )
+            "tokdfa_unigram_buffers", nodes=np.zeros(2 * _NODES, dtype=np.float64), n_nodes=_NODES, n_needed=0,
+            ids=np.empty(SHORT, dtype=np.int32), at_a_time=_AT_A_TIME, sentence=0, at=0, n=0, score=0.0,
+            unknown_from=-1, cache=untouched(_ENTRY * _WORDS, np.uint64),
+            overflow=untouched(_OVERFLOW * _WORDS, np.uint64), used=0, n_dropped=0, most_dropped=_WORDS // _CROWD,
+            sums=_NO_SUMS, starts=_NO_STARTS, marks=_NO_MARKS,
+        )  # fmt: skip
         self.pointer: Any = self.struct.pointer
         self._n_bytes = 0
         self._set_ids(self.struct.fields["ids"])

@@ -75,22 +75,11 @@ def text_tables(
     blank = np.zeros(256, dtype=np.uint8)
     blank[[ord(" "), *map(ord, blanks)]] = True
     return Struct(
-        "tokdfa_unigram_texts",
-        model=tables,
-        rules=cells,
-        rule_of=rule_of,
-        replacements=rules.replacements,
-        starts=rules.starts,
-        stops=rules.stops,
-        kept=kept_cells,
-        blank=blank,
+        "tokdfa_unigram_texts", model=tables, rules=cells, rule_of=rule_of, replacements=rules.replacements,
+        starts=rules.starts, stops=rules.stops, kept=kept_cells, blank=blank,
         blank_low=np.bitwise_or.reduce(blank[:128].reshape(8, 16) << np.arange(8, dtype=np.uint8)[:, None]),
-        touched=touched,
-        has_kept=bool(kept),
-        lacks_rules=lacks_rules,
-        puts_space=puts_space,
-        trims_spaces=trims_spaces,
-    )
+        touched=touched, has_kept=bool(kept), lacks_rules=lacks_rules, puts_space=puts_space, trims_spaces=trims_spaces,
+    )  # fmt: skip
 
 
 class Writer:
@@ -101,20 +90,9 @@ class Writer:
     def __init__(self, tables: Struct, buffers: Buffers) -> None:
         self._buffers = buffers
         self._struct = Struct(
-            "tokdfa_unigram_writer",
-            texts=tables,
-            buffers=buffers.struct,
-            word=np.empty(_WORD, dtype=np.uint8),
-            text=0,
-            continues=0,
-            is_begun=0,
-            has_space=0,
-            has_text=0,
-            at=0,
-            n=0,
-            unknown_from=-1,
-            score=0.0,
-        )
+            "tokdfa_unigram_writer", texts=tables, buffers=buffers.struct, word=np.empty(_WORD, dtype=np.uint8), text=0,
+            continues=0, is_begun=0, has_space=0, has_text=0, at=0, n=0, unknown_from=-1, score=0.0,
+        )  # fmt: skip
         self.pointer: Any = self._struct.pointer
 
     def run(self, function: Callable[..., int], *arguments: Any) -> int:

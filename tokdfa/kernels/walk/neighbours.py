@@ -1,29 +1,24 @@
-"""The states of neighbouring ids of a text over characters, and the parts of it that may not be canonical."""
+"""The states of neighbouring ids of a text over characters, and the parts of it that may not be canonical.
+
+The state of a pair is kept in a cache, a table of fixed size, 4-way set-associative: a new pair replaces the oldest of
+four. An entry is one machine word, a pair next to its value, so that threads exchange an entry at a time.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array
-from tokdfa.kernels.library import Struct, call, lib
-
-__all__ = [
-    "BYTE",
-    "SPECIAL",
-    "are_broken",
-    "by_characters",
-    "byte_runs",
-    "characters_of_runs",
-    "cuts_between",
-    "doubtful_parts",
-    "find_inner_pairs",
-    "neighbours",
-    "settle_beside_specials",
-    "settle_between_bytes",
-]
+from tokdfa.kernels.library import Struct, call, lib, rows_of
 
 BYTE, SPECIAL, _BLANK = 1, 2, 4
 _IS_UNKNOWN = -2
+
+NOT_CACHED = 15
+"""Stands for the value of a pair that is not in the cache; the values are smaller."""
+
+_EMPTY = 0xFFFF_FFFF_FFFF_FFFF
+_MOST = (1 << 30) - 3
 
 
 def neighbours(
@@ -95,18 +90,10 @@ def doubtful_parts(tables: Struct, ids: Int32Array, states: Uint8Array, *, begin
     """
     if not len(ids):
         return np.zeros((1, 2), dtype=np.int64)
-    capacity = max(64, len(ids) // 16)
+    given, capacity = (tables.pointer, ids, len(ids), _of_pairs(ids, states), begins), max(64, len(ids) // 16)
     while True:
         parts: Int64Array = np.empty((capacity, 2), dtype=np.int64)
-        n = call(
-            lib.tokdfa_doubtful_parts,
-            tables.pointer,
-            ids,
-            len(ids),
-            _of_pairs(ids, states),
-            begins,
-            out=(parts, capacity),
-        )
+        n = call(lib.tokdfa_doubtful_parts, *given, out=(parts, capacity))
         if n >= 0:
             return parts[:n]
         if n == _IS_UNKNOWN:
@@ -116,13 +103,7 @@ def doubtful_parts(tables: Struct, ids: Int32Array, states: Uint8Array, *, begin
 
 def byte_runs(tables: Struct, ids: Int32Array) -> Int64Array:
     """Return the runs of ids that are read as bytes: the first id, the last, and whether all are ASCII; (runs, 3)."""
-    capacity = max(64, len(ids) // 16)
-    while True:
-        runs: Int64Array = np.empty((capacity, 3), dtype=np.int64)
-        n = call(lib.tokdfa_byte_runs, tables.pointer, ids, len(ids), out=(runs, capacity))
-        if n >= 0:
-            return runs[:n]
-        capacity *= 4
+    return rows_of(lib.tokdfa_byte_runs, tables.pointer, ids, len(ids), width=3, least=len(ids) // 16)
 
 
 def characters_of_runs(
@@ -156,3 +137,28 @@ def _of_pairs(ids: Int32Array, states: Uint8Array) -> Uint8Array:
     if len(states) != max(len(ids) - 1, 0):
         raise ValueError("there is a state for each id but the last")
     return states
+
+
+def empty_cache(bits: int) -> Struct:
+    """Return a cache of 2 ** bits entries, of 8 bytes each."""
+    if not 2 <= bits <= 32:
+        raise ValueError(f"a cache of 2 ** {bits} entries")
+    return Struct("tokdfa_pair_cache", entries=np.full(1 << bits, _EMPTY, dtype=np.uint64))
+
+
+def cached_pairs(cache: Struct, left: Int32Array, right: Int32Array) -> tuple[Uint8Array, int]:
+    """Return the value of each pair of numbers, NOT_CACHED where it is not in the cache, and how many are not."""
+    if len(left) != len(right):
+        raise ValueError("each pair has two sides")
+    values: Uint8Array = np.empty(len(left), dtype=np.uint8)
+    return values, call(lib.tokdfa_cached_pairs, cache.pointer, left, right, len(left), out=(values,))
+
+
+def fill(cache: Struct, left: Int32Array, right: Int32Array, values: Uint8Array) -> None:
+    """Enter pairs of numbers with their values; of the pairs that belong to the same entries, the last ones remain."""
+    if not len(left) == len(right) == len(values) or values.max(initial=0) >= NOT_CACHED:
+        raise ValueError("each pair has a value, less than 15")
+    for side in (left, right):
+        if side.min(initial=0) < -1 or side.max(initial=0) > _MOST:
+            raise ValueError("a number of a pair is out of range")
+    call(lib.tokdfa_cache_pairs, cache.pointer, left, right, len(left), values)

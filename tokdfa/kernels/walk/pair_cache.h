@@ -1,4 +1,4 @@
-/* A cache of a function of pairs of numbers; see pair_cache.py. */
+/* A cache of a function of pairs of numbers; see neighbours.py. */
 #ifndef TOKDFA_PAIR_CACHE_H
 #define TOKDFA_PAIR_CACHE_H
 

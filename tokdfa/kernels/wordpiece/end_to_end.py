@@ -80,21 +80,10 @@ class Buffers:
             self.begins, self.ends = np.empty(n_bytes + 1, np.int64), np.empty(n_bytes + 1, np.int64)
             sources = np.empty(2 * symbols, np.int64)
         self.struct = Struct(
-            "tokdfa_wordpiece_buffers",
-            ids=self.ids,
-            begins=self.begins,
-            ends=self.ends,
-            symbols=np.empty(symbols, np.int32),
-            sources=sources,
-            lengths=np.empty(symbols, np.int32),
-            at_a_time=AT_A_TIME,
-            is_paused=0,
-            row=0,
-            start=0,
-            at=0,
-            shift=0,
-            n=0,
-        )
+            "tokdfa_wordpiece_buffers", ids=self.ids, begins=self.begins, ends=self.ends,
+            symbols=np.empty(symbols, np.int32), sources=sources, lengths=np.empty(symbols, np.int32),
+            at_a_time=AT_A_TIME, is_paused=0, row=0, start=0, at=0, shift=0, n=0,
+        )  # fmt: skip
         self.pointer = self.struct.pointer
 
 

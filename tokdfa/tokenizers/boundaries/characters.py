@@ -17,7 +17,6 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, 
 from tokdfa.base.errors import AlphabetError
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.walk import neighbours as kernels
-from tokdfa.kernels.walk.pair_cache import NOT_CACHED
 from tokdfa.regex.unicode.normalization import Sides
 from tokdfa.tokenizers.boundaries.added import AddedPairs
 from tokdfa.tokenizers.boundaries.protocol import CUT, DOUBT, FINE, PairBoundaries, PairCache
@@ -157,7 +156,7 @@ class CharacterBoundaries(PairBoundaries):
         """Return the parts of ids that may not be canonical; see `Boundaries`."""
         states = self._by_characters(ids, starts=True, ends=True)
         if kernels.find_inner_pairs(self._pairs.table, ids, states):
-            missing = np.flatnonzero(states == NOT_CACHED)
+            missing = np.flatnonzero(states == kernels.NOT_CACHED)
             states[missing] = self._pairs.computed(ids[missing], ids[missing + 1], self._compute_neighbours)
         parts = kernels.doubtful_parts(self._neighbours, ids, states, begins=begins)
         if parts is None:
@@ -248,7 +247,7 @@ class CharacterBoundaries(PairBoundaries):
         states, n_missing, seen = kernels.by_characters(self._neighbours, self._characters.table, ids)
         if n_missing:
             first, last, _ = self._texts.ends
-            missing = np.flatnonzero(states == NOT_CACHED)
+            missing = np.flatnonzero(states == kernels.NOT_CACHED)
             sides = last[ids[missing]], first[ids[missing + 1]]
             states[missing] = self._characters.computed(*sides, self._compute_characters)
             # Whether a run of byte tokens is UTF-8 may depend on all of it.

@@ -15,7 +15,7 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array
 from tokdfa.base.locks import SHARED
-from tokdfa.kernels.walk.pair_cache import NOT_CACHED, cached_pairs, empty_cache, fill
+from tokdfa.kernels.walk.neighbours import NOT_CACHED, cached_pairs, empty_cache, fill
 
 Values: TypeAlias = Callable[[Int64Array, Int64Array], Uint8Array]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokdfa.kernels.walk.broken import find_broken, text_cuts
+from tokdfa.kernels.walk.differences import find_broken, text_cuts
 
 # Bytes at the edges of what UTF-8 allows, and whole symbols.
 _BYTES = st.sampled_from([*b"a1 b\x80\x8f\x90\x9f\xa0\xbf\xc1\xc2\xdf\xe0\xe2\xed\xef\xf0\xf4\xf5\xff"])

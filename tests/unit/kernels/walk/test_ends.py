@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa.base.arrays import Int64Array
-from tokdfa.kernels.walk.ends import ends_but_for_spaces, offsets_at
+from tokdfa.kernels.walk.differences import ends_but_for_spaces, offsets_at
 
 WORDS = st.lists(st.tuples(st.sampled_from([b"a", b"b", b"abcdefghij", "é".encode()]), *[st.integers(0, 3)] * 2))
 

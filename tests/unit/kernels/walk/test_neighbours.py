@@ -13,6 +13,7 @@ from tokdfa.base.arrays import Int32Array, Uint8Array
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.walk.neighbours import (
     BYTE,
+    NOT_CACHED,
     SPECIAL,
     are_broken,
     by_characters,
@@ -20,12 +21,13 @@ from tokdfa.kernels.walk.neighbours import (
     characters_of_runs,
     cuts_between,
     doubtful_parts,
+    empty_cache,
+    fill,
     find_inner_pairs,
     neighbours,
     settle_beside_specials,
     settle_between_bytes,
 )
-from tokdfa.kernels.walk.pair_cache import NOT_CACHED, empty_cache, fill
 
 DOUBT, FINE, CUT = range(3)
 BYTES = [*b"a\x80\x8f\x90\x9f\xa0\xbf\xc1\xc2\xdf\xe0\xe2\xed\xef\xf0\xf4\xf5\xff"]

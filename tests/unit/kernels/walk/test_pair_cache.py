@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokdfa.kernels.walk.pair_cache import NOT_CACHED, cached_pairs, empty_cache, fill
+from tokdfa.kernels.walk.neighbours import NOT_CACHED, cached_pairs, empty_cache, fill
 
 NUMBERS = st.sampled_from([-1, 0, 1, 2, 5, 0x10FFFF, (1 << 30) - 3])
 PAIRS = st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(0, 14)), max_size=40)

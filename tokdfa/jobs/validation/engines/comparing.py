@@ -11,8 +11,7 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.jobs.validation.differences import Parts, trimmed
 from tokdfa.jobs.validation.violations import ranges
-from tokdfa.kernels.walk.differences import Tokenizations, find_differences
-from tokdfa.kernels.walk.ends import ends_but_for_spaces
+from tokdfa.kernels.walk.differences import Tokenizations, ends_but_for_spaces, find_differences
 from tokdfa.tokenizers.decoder import Spellings, gathered, words_of
 from tokdfa.tokenizers.round_trip import RoundTrip
 

@@ -17,8 +17,7 @@ from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.table import CONTEXT
 from tokdfa.jobs.validation.violations import Rows, ranges, spans_between
 from tokdfa.kernels.spelling.spell import spell
-from tokdfa.kernels.walk.broken import find_broken
-from tokdfa.kernels.walk.differences import Tokenizations, find_differences
+from tokdfa.kernels.walk.differences import Tokenizations, find_broken, find_differences
 from tokdfa.regex.unicode.quick_check import is_normal
 from tokdfa.tokenizers.decoder import is_utf8
 from tokdfa.tokenizers.encoding.special import odd_ones
