@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -114,10 +114,15 @@ def command(
         remark_unsplit(both[0], a, of_a["pretokenizer"])
         remark_unsplit(both[1], b, of_b["pretokenizer"], "--pretokenizer-b")
     if as_json:
-        answer = {**_fields(found), "fingerprints": fingerprints, "known": is_known, "certificate": written.fields}
+        answer = {
+            **_fields(found, both),
+            "fingerprints": fingerprints,
+            "known": is_known,
+            "certificate": written.fields,
+        }
         print_json(answer)
     else:
-        _print(found)
+        _print(found, both)
         if is_known is not None:
             said = "A and B have not changed since" if is_known else "A or B has changed since"
             print_fields([("known", f"{known_path}: {said}")])
@@ -153,15 +158,17 @@ def _source(tokenizer: AnyTokenizer, path: str, asked: Mapping[str, str | None])
     return rows
 
 
-def _fields(found: Comparison) -> dict[str, Any]:
+def _fields(found: Comparison, both: Sequence[AnyTokenizer]) -> dict[str, Any]:
     from tokdfa.automata.alphabet import show
 
-    witness = None
+    witness: dict[str, Any] | None = None
     if found.witness is not None:
         text, ids_a, ids_b = found.witness
         # A text is shown unchanged; only bytes that are not a text need escapes.
         plain = text if isinstance(text, str) else show(text)
         witness = {"text": plain, "ids_a": ids_a, "ids_b": ids_b}
+        for name, side, ids in zip("ab", both, (ids_a, ids_b), strict=True):
+            witness[f"tokens_{name}"] = None if ids is None else [show(side.name_of(id)) for id in ids]
     return {
         "equivalent": found.holds,
         "witness": witness,
@@ -177,7 +184,7 @@ def _fields(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _print(found: Comparison) -> None:
+def _print(found: Comparison, both: Sequence[AnyTokenizer]) -> None:
     from tokdfa.automata.alphabet import quoted
     from tokdfa.jobs.comparison.result import part_rows, rule_words
 
@@ -185,8 +192,9 @@ def _print(found: Comparison) -> None:
     if found.witness is not None:
         text, ids_a, ids_b = found.witness
         rows.append(("text", repr(text)))
-        for name, ids in (("ids of A", ids_a), ("ids of B", ids_b)):
-            rows.append((name, "none" if ids is None else " ".join(map(str, ids))))
+        for name, side, ids in zip("AB", both, (ids_a, ids_b), strict=True):
+            tokens = "" if not ids else ": " + " ".join(quoted(side.name_of(id)) for id in ids)
+            rows.append((f"ids of {name}", "none" if ids is None else " ".join(map(str, ids)) + tokens))
     rows += part_rows(found)
     rules = rule_words(found)
     if rules is not None:

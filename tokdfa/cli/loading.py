@@ -112,7 +112,9 @@ class Folded(NamedTuple):
         """Return the first rules of a dictionary, refusing an improper one, and the language of a pattern."""
         from tokdfa.automata.regex import language as regular_language
 
-        if rules is not None and rules < len(dictionary):
+        if rules is not None and rules > len(dictionary):
+            raise click.BadParameter(f"there are only {len(dictionary):,} rules", param_hint="--rules")
+        if rules is not None:
             dictionary = dictionary.prefix(rules)
         dictionary.require_proper()
         if language is None:

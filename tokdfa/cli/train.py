@@ -190,6 +190,9 @@ def command(
             f"{n_rules:,} rule{'s' * (n_rules != 1)} from {n_pieces:,} piece{'s' * (n_pieces != 1)}, "
             f"{n_unique:,} distinct"
         )
+        if n_rules < merges:
+            limit = "" if rules.max_token_length is None else " within --max-token-length"
+            say(f"fewer than {merges:,}: no other pair{limit} occurs {rules.min_frequency:,} times (--min-frequency)")
         say(f"written to {', '.join(fields['files'])} in {fields['seconds']:.2f} s")
     return 0
 

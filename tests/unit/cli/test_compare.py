@@ -47,6 +47,8 @@ def test_different_tokenizers_give_status_1(tmp_path: Path, capsys) -> None:
         "text": "bcd",
         "ids_a": sides[0].encode("bcd").tolist(),
         "ids_b": sides[1].encode("bcd").tolist(),
+        "tokens_a": ["b", "cd"],
+        "tokens_b": ["bc", "d"],
     }
     assert found["checked"] == {
         "dictionary": "different",

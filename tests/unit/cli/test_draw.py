@@ -104,6 +104,13 @@ def test_the_surroundings_of_a_token(merges: Path, tmp_path: Path) -> None:
         assert 'label="never", style=dotted' in output.read_text(encoding="utf-8")
 
 
+def test_more_rules_than_there_are_is_refused(merges: Path, tmp_path: Path, capsys) -> None:
+    n_rules = len(tokdfa.load(merges, pretokenizer="none").dictionary)
+    for rules, status in ((n_rules, 0), (n_rules + 1, 2)):
+        assert run("draw", merges, "-o", tmp_path / f"{rules}.dot", "--rules", rules, "--max-labels", 3) == status
+    assert f"--rules: there are only {n_rules} rules" in capsys.readouterr().err
+
+
 def test_the_transducer(merges: Path, tmp_path: Path) -> None:
     output = tmp_path / "picture.dot"
     assert run("draw", merges, "-o", output, "--language", "(a|b)*", "--transducer", "--rules", 1) == 0

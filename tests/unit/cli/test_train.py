@@ -156,6 +156,14 @@ def test_a_folder_with_a_binary_file(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert run(tmp_path / "in" / "*.txt", "--merges", 9, "-o", tmp_path / "merges.txt", "--min-frequency", 1) == 0
 
 
+def test_fewer_rules_than_asked_for_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_text("fine fine wine")
+    for number, (merges, said) in enumerate(((2, ""), (50, "fewer than 50: no other pair occurs 2 times"))):
+        assert run(tmp_path / "a.txt", "--merges", merges, "-o", tmp_path / f"{number}.json") == 0
+        shown = capsys.readouterr().out
+        assert ("fewer than" in shown, said in shown) == (bool(said), True)
+
+
 def test_binary_text_without_a_pretokenizer(tmp_path: Path) -> None:
     (tmp_path / "b").write_bytes(b"\xff\xfe\xff\xfe")
     assert run(tmp_path / "b", "--merges", 9, "-o", tmp_path / "x.tiktoken", "--pretokenizer", "none") == 0
