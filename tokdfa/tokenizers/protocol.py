@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
+from operator import attrgetter
+from threading import local
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -17,13 +18,16 @@ from tokdfa.tokenizers.decoder import Decoder, Spellings
 from tokdfa.tokenizers.derived import DerivedTables
 from tokdfa.tokenizers.encoding.added_tokens import AddedTokens
 from tokdfa.tokenizers.encoding.special import Special
+from tokdfa.tokenizers.encoding.texts import check_bytes_or_text, check_text
 from tokdfa.tokenizers.jobs import Jobs
-from tokdfa.tokenizers.round_trip import Reencoding, RoundTrip
+from tokdfa.tokenizers.round_trip import RoundTrip
 
 if TYPE_CHECKING:
     from tokdfa.automata.dictionary import Dictionary
+    from tokdfa.regex.unicode.normalization import Form
     from tokdfa.tokenizers.encoding.batches import EncodedDocuments
     from tokdfa.tokenizers.encoding.stream import EncodingStream
+    from tokdfa.tokenizers.models.model import Model
     from tokdfa.tokenizers.models.unigram.segmenter import Acceptor, Segmenter
     from tokdfa.tokenizers.neighbours import PairAutomaton
     from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
@@ -35,11 +39,21 @@ T = TypeVar("T")
 Capability: TypeAlias = Literal["rules", "leftmost", "bytes", "letters", "spelling", "form"]
 
 
-class AnyTokenizer(Jobs, SuggestsNames, ABC):
+def own(name: str) -> Any:
+    """Return an attribute of tokenizers that the model has; those without it say so."""
+    return property(attrgetter(f"model.{name}"), doc=f"The attribute `{name}` of the model.")
+
+
+def _made(name: str, *, kept: bool = True) -> Any:
+    """Return an attribute of tokenizers that the model makes, given the tokenizer; only once if it is kept."""
+    return (cached_property if kept else property)(lambda tokenizer: getattr(tokenizer.model, name)(tokenizer))
+
+
+class AnyTokenizer(Jobs, SuggestsNames):
     """A tokenizer of any algorithm as its file and its library define it: text to ids and back.
 
     Tokenizers are immutable and made by :func:`tokdfa.load`. Code that uses only this interface works with every
-    tokenizer. Steps that depend on the algorithm are methods of the tokenizer, or registered for its class where the
+    tokenizer. Steps that depend on the algorithm are methods of its `model`, or registered for its class where the
     work is done (:func:`functools.singledispatch`), such as comparing and drawing.
 
     Threads may share a tokenizer. Its tables are only read, or extended under one lock; the buffers in which texts are
@@ -83,12 +97,20 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
     is_plain: bool
     ignored: tuple[str, ...]
     library: str | None
+    model: Model
+    normalizer: Callable[[str], str] | None = None
+    first_normalizer: Callable[[str], str] | None = None
+    form: Form | None
     _tables: DerivedTables
 
-    @property
-    @abstractmethod
+    def __init__(self, model: Model) -> None:
+        self.model, self.algorithm, self.semantics = model, model.algorithm, model.semantics
+        self._of_thread = local()
+
+    @cached_property
     def n_ids(self) -> int:
         """One more than the largest id."""
+        return max(len(self.model.is_token), 1 + max((special.id for special in self.specials), default=-1))
 
     def __len__(self) -> int:
         """Return `n_ids`: ids go from 0 to ``len(tokenizer) - 1``, special tokens included."""
@@ -99,26 +121,27 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
         """The number of ids that are tokens, special ones not counted."""
         return int(np.count_nonzero(self.means_something)) - len(self.special_ids)
 
-    @property
-    @abstractmethod
+    @cached_property
     def means_something(self) -> BoolArray:
         """For each id, whether it belongs to a token or a special token."""
+        is_token = self.model.is_token
+        meaning: BoolArray = np.pad(is_token, (0, self.n_ids - len(is_token)))
+        meaning[self.special_ids] = True
+        return meaning
 
-    @property
-    @abstractmethod
-    def sizes(self) -> dict[str, int]:
-        """The numbers of the parts that the tokenizer is made of: its rules, its entries."""
+    sizes: dict[str, int] = own("sizes")
+    """The numbers of the parts that the tokenizer is made of: its rules, its entries."""
 
-    pair_automaton: PairAutomaton | None = None
+    pair_automaton: PairAutomaton | None = own("pair_automaton")
     """The automaton of the rules, asked by ids; None where tokens are not made by rules."""
 
-    acceptor: Acceptor | None = None
+    acceptor: Acceptor | None = _made("acceptor", kept=False)
     """The engine that reads streams word by word, by one call to the kernels; None where words do not decide."""
 
-    segmenter: Segmenter | None = None
+    segmenter: Segmenter | None = own("segmenter")
     """The segmentation of texts by the scores of pieces; None where pieces have no scores."""
 
-    proper_dictionary: Dictionary | None = None
+    proper_dictionary: Dictionary | None = own("proper_dictionary")
     """The proper dictionary, its rules in the order of the file, that merges as the tokenizer does; None without.
 
     UnsupportedFeatureError or LimitExceededError is raised if it cannot be decided whether there is one.
@@ -143,6 +166,9 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
         >>> tokdfa.default_tokenizer().why_not("rules") is None
         True
         """
+        # The form is only found if it is asked for, since each text with added tokens asks for something.
+        if capability in self.model.capabilities or (capability == "form" and self.form is not None):
+            return None
         if capability == "rules":
             return f"its algorithm is {self.algorithm}, which has no rules"
         if capability == "leftmost":
@@ -173,23 +199,19 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
         """The ids of the special tokens that are not text, ascending: nothing is searched or banned across them."""
         return np.array(sorted({special.id for special in self.specials if not special.is_text}), dtype=np.int32)
 
-    @property
-    @abstractmethod
-    def fingerprint_parts(self) -> dict[str, str]:
-        """The hashes of the parts of the fingerprint, by name; see :func:`tokdfa.fingerprint`."""
+    fingerprint_parts: dict[str, str] = _made("fingerprint_parts")
+    """The hashes of the parts of the fingerprint, by name; see :func:`tokdfa.fingerprint`."""
 
-    @property
-    @abstractmethod
-    def made_of(self) -> tuple[object, ...]:
-        """All that the tokenizer is made of, to be compared.
+    made_of: tuple[object, ...] = _made("made_of")
+    """All that the tokenizer is made of, to be compared.
 
-        Tokenizers made of the same are the same, decoding included, even from files of different formats; the converse
-        does not hold.
-        """
+    Tokenizers made of the same are the same, decoding included, even from files of different formats; the converse does
+    not hold.
+    """
 
-    @abstractmethod
     def facts(self) -> dict[str, Any]:
         """Return the facts that ``tokdfa info`` prints: JSON values by name."""
+        return self.model.facts(self)
 
     # Tables
 
@@ -220,7 +242,6 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
 
     # Text to ids
 
-    @abstractmethod
     def encode(self, text: str) -> Int32Array:
         """Return the ids of `text`, as an int32 array.
 
@@ -233,33 +254,53 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
         WrongTypeError
             If it is not a string.
         """
+        if type(text) is not str:
+            return self._encode_other(text)
+        try:
+            direct = self._of_thread.direct
+        except AttributeError:
+            direct = self._of_thread.direct = self.model.direct(self)
+        ids: Int32Array | None = None if direct is None else direct(text)
+        return self.model.encode(self, text) if ids is None else ids
+
+    def _encode_other(self, text: Any) -> Int32Array:
+        """Return the ids of a text of another type than most."""
+        if self.model.takes_bytes:
+            check_bytes_or_text(text)
+            if isinstance(text, bytes):
+                return self.model.encode(self, text)
+        check_text(text)
+        return self.encode(str.__str__(text))
 
     def encode_side_by_side(self, texts: list[str], n_threads: int) -> EncodedDocuments | None:
         """Return the ids of texts that several threads encode, each writing them where they belong.
 
         None if it cannot be done so, or one of the texts is refused. Nobody else may change the list meanwhile.
         """
-        return None
+        return self.model.encode_side_by_side(self, texts, n_threads)
 
     def encode_together(self, texts: list[str]) -> EncodedDocuments | None:
         """Return the ids of several texts from one call; None if it cannot be done so, or one of them is refused."""
         return self.encode_side_by_side(texts, 1)
 
-    @abstractmethod
     def stream(self) -> EncodingStream:
-        """Return a stream that takes a text part by part, and returns ids as soon as they are settled."""
+        """Return a stream that takes a text part by part, and returns ids as soon as they are settled.
 
-    @abstractmethod
+        Where texts are rewritten, ids are settled only where texts are cut.
+        """
+        return self.model.stream(self)
+
     def segments(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         """Yield the special tokens that `encode` finds in a text and the text between them, normalized.
 
         With each comes whether it begins the text.
         """
+        return self.added_tokens.segments(text, self.normalizer, self.model.normalizer or self.first_normalizer)
 
-    @property
+    @cached_property
     def boundaries(self) -> Boundaries:
         """The boundaries in texts, and in ids, where any two sides are encoded separately."""
-        return Boundaries("nothing is known of what its algorithm joins")
+        return self.derived(_boundaries)
 
     @property
     def later(self) -> Self:
@@ -268,29 +309,20 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
 
     # Ids to text
 
-    @property
-    @abstractmethod
-    def id_spellings(self) -> Spellings:
-        """The bytes of all ids, special tokens included; empty for ids that mean nothing.
+    id_spellings: Spellings = _made("id_spellings")
+    """The bytes of all ids, special tokens included; empty for ids that mean nothing.
 
-        If the ends of a stream are spelled differently, these are the bytes between other ids; see `spelled`.
-        """
+    If the ends of a stream are spelled differently, these are the bytes between other ids; see `spelled`.
+    """
 
-    @property
-    @abstractmethod
-    def spelled(self) -> Spelled:
-        """The spelling that each id adds to the text of a stream, depending on its position.
+    spelled: Spelled = _made("spelled")
+    """The spelling that each id adds to the text of a stream, depending on its position.
 
-        Raises
-        ------
-        UnsupportedFeatureError
-            If that depends on more than whether the id is the first or the last one.
-        """
+    UnsupportedFeatureError is raised if that depends on more than whether the id is the first or the last one.
+    """
 
-    @property
-    @abstractmethod
-    def decoder(self) -> Decoder:
-        """The decoder, which spells ids chunk by chunk."""
+    decoder: Decoder = _made("decoder")
+    """The decoder, which spells ids chunk by chunk."""
 
     def decode_bytes(self, ids: npt.ArrayLike) -> bytes:
         """Return the bytes that `ids` spell, special tokens included.
@@ -315,8 +347,7 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
 
     def name_of(self, id: int) -> bytes:
         """Return the bytes by which readers know an id: those that it spells, or its entry in the vocabulary."""
-        text, offsets = self.id_spellings
-        return text[offsets[id] : offsets[id + 1]].tobytes()
+        return self.model.name_of(self, id)
 
     @property
     def leaving_out(self) -> Self | None:
@@ -334,4 +365,8 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
     @property
     def round_trip(self) -> RoundTrip:
         """The round trip that decodes ids and encodes their text again, which decides whether they are canonical."""
-        return RoundTrip(self, Reencoding())
+        return RoundTrip(self, self.model)
+
+
+def _boundaries(tokenizer: AnyTokenizer) -> Boundaries:
+    return tokenizer.model.boundaries(tokenizer)

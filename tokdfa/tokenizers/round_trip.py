@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.base.errors import AlphabetError, TokenStreamError
+from tokdfa.base.errors import TokenStreamError
 from tokdfa.kernels.walk.differences import ends_but_for_spaces
 from tokdfa.regex.unicode.normalization import Form
 from tokdfa.regex.unicode.quick_check import Change, changes, in_form
@@ -21,77 +21,14 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.decoder import Decoder, SpelledTexts
     from tokdfa.tokenizers.encoding.added_tokens import AddedTokens
     from tokdfa.tokenizers.encoding.batches import EncodedDocuments
+    from tokdfa.tokenizers.models.model import Model
     from tokdfa.tokenizers.models.unigram.lattice import RecordedText
     from tokdfa.tokenizers.models.unigram.segmenter import Before, WrongWords
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
 _NO_BOUNDARIES = Boundaries("streams are judged without")
 
-T = TypeVar("T", bound="AnyTokenizer", contravariant=True)
 Ends: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
-
-
-class Reencoding(Generic[T]):
-    """The methods that differ by algorithm when the text of ids is encoded again; here, as most algorithms have them.
-
-    They get the tokenizer, which is `later` if a boundary is before the text; `before`, the effect of the text before
-    it; and `begins`, whether no boundary is before it. `takes_longest` is whether the algorithm takes the longest match
-    instead of merging.
-    """
-
-    takes_longest: ClassVar[bool] = False
-
-    def encode_on(
-        self, tokenizer: T, text: str, before: Before | None, *, begins: bool = True
-    ) -> tuple[Int32Array, Before | None]:
-        """Return the ids of a text, and its effect on the text after a boundary; None if it has none."""
-        try:
-            return tokenizer.encode(text), None
-        except AlphabetError:
-            if tokenizer.leaving_out is None:
-                raise
-            return tokenizer.leaving_out.encode(text), None
-
-    def accept(
-        self, tokenizer: T, ids: Int32Array, before: Before | None, *, begins: bool
-    ) -> tuple[int, Before | None] | None:
-        """Return the number of bytes of canonical ids, and their effect on later text; see :meth:`RoundTrip.accept`."""
-        return None
-
-    def wrong_words(
-        self, tokenizer: T, ids: Int32Array, before: Before | None, *, begins: bool
-    ) -> tuple[int, int, Before, WrongWords]:
-        """Return the words of ids that are not canonical; see :meth:`RoundTrip.wrong_words`."""
-        raise NotImplementedError
-
-    def recorded(self, tokenizer: T, text: str, before: Before | None, *, begins: bool) -> RecordedText | None:
-        """Return the sums of scores in a text; see :meth:`RoundTrip.recorded`."""
-        return None
-
-    def ends(self, tokenizer: T, text: str, canonical: Int32Array, *, begins: bool) -> Ends | None:
-        """Return the ends of canonical ids in the text that was encoded; see :meth:`RoundTrip.ends`."""
-        again = self.decoded(tokenizer, canonical, begins=begins)
-        return None if again is None else ends_in(text, again)
-
-    def decoded(self, tokenizer: T, ids: Int32Array, *, begins: bool) -> Decoded | None:
-        """Return the text of ids; None if they have none, as where bytes within symbols are left out."""
-        decoder = tokenizer.decoder
-        try:
-            return (decoder if begins else decoder.later).text_of(ids)
-        except TokenStreamError:
-            return None
-
-    def encode_with_ends(self, tokenizer: T, text: str) -> tuple[Int32Array, Int64Array]:
-        """Return the ids of a text and their ends in it, in bytes; only if the longest match is taken."""
-        raise NotImplementedError
-
-    def word_of(self, tokenizer: T, id: int) -> Word:
-        """Return an id as a word for people to read."""
-        return tokenizer.name_of(id)
-
-    def detected(self, tokenizer: T, ids: Int32Array, start: int, stop: int) -> int:
-        """Return the token at which ids are seen to be wrong; see :meth:`RoundTrip.detected`."""
-        return stop - 1
 
 
 class RoundTrip:
@@ -102,7 +39,7 @@ class RoundTrip:
     text before a boundary on sums of scores.
     """
 
-    def __init__(self, tokenizer: AnyTokenizer, model: Reencoding[Any], before: Before | None = None) -> None:
+    def __init__(self, tokenizer: AnyTokenizer, model: Model, before: Before | None = None) -> None:
         self._tokenizer = tokenizer
         self._model = model
         self._before = before

@@ -2,63 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from operator import attrgetter
-from threading import local
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeGuard, cast
-
-import numpy as np
 
 from tokdfa.automata.alphabet import Word
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.tokenizers.boundaries.protocol import Boundaries
-from tokdfa.tokenizers.decoder import Decoder, Spellings
+from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.encoding.encoded import Encoded
-from tokdfa.tokenizers.encoding.special import Special, odd_ones
+from tokdfa.tokenizers.encoding.special import odd_ones
 from tokdfa.tokenizers.encoding.symbols import Fallback, Merges
-from tokdfa.tokenizers.encoding.texts import check_bytes_or_text, check_text
+from tokdfa.tokenizers.encoding.texts import check_bytes_or_text
 from tokdfa.tokenizers.formats.contents import Rewriting
 from tokdfa.tokenizers.models.model import Model
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
-from tokdfa.tokenizers.protocol import AnyTokenizer, Capability
-from tokdfa.tokenizers.round_trip import RoundTrip
+from tokdfa.tokenizers.protocol import AnyTokenizer, own
 from tokdfa.tokenizers.whole_decoder import StringsOfIds
 
 if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.automata.transducers.one_pass import OnePass
     from tokdfa.regex.unicode.normalization import Form
-    from tokdfa.tokenizers.encoding.batches import EncodedDocuments
     from tokdfa.tokenizers.encoding.piece_ids import PieceIds
-    from tokdfa.tokenizers.encoding.stream import EncodingStream
     from tokdfa.tokenizers.formats.contents import AnyContents, Contents
     from tokdfa.tokenizers.models.byte_pairs import BytePairs
-    from tokdfa.tokenizers.models.unigram.segmenter import Acceptor, Segmenter
     from tokdfa.tokenizers.models.unigram.unigram import Unigram
     from tokdfa.tokenizers.models.wordpiece.end_to_end import EndToEnd, Tokens
     from tokdfa.tokenizers.models.wordpiece.stream import StreamLanguage
     from tokdfa.tokenizers.models.wordpiece.trie import FailureTrie
     from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
     from tokdfa.tokenizers.models.wordpiece.wordpiece import WordPiece
-    from tokdfa.tokenizers.neighbours import PairAutomaton, ProperPart
+    from tokdfa.tokenizers.neighbours import ProperPart
     from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
-    from tokdfa.tokenizers.spelled import Spelled
 
 __all__ = ["Tokenizer", "UnigramTokenizer", "WordPieceTokenizer"]
-
-
-def _own(name: str) -> Any:
-    """Return an attribute of tokenizers that the model has; those without it say so."""
-    return property(attrgetter(f"model.{name}"), doc=f"The attribute `{name}` of the model.")
-
-
-def _made(name: str, *, kept: bool = True) -> Any:
-    """Return an attribute of tokenizers that the model makes, given the tokenizer; only once if it is kept."""
-    return (cached_property if kept else property)(lambda tokenizer: getattr(tokenizer.model, name)(tokenizer))
 
 
 class Tokenizer(AnyTokenizer):
@@ -111,9 +91,7 @@ class Tokenizer(AnyTokenizer):
         self.library = contents.library
         self.rewriting = contents.rewriting or Rewriting()
         self.is_plain = contents.is_plain
-        self.model = _model_of(contents) if twin is None else twin.model
-        self.algorithm = self.model.algorithm
-        self.semantics = self.model.semantics
+        super().__init__(_model_of(contents) if twin is None else twin.model)
         self.pretokenizer = cast("PreTokenizer | None", self.model.pretokenizer) or pretokenizer
         steps = self.rewriting.decoding or ()
         self.strings = StringsOfIds(self.model, self.specials, steps) if twin is None else twin.strings
@@ -122,7 +100,6 @@ class Tokenizer(AnyTokenizer):
         self.first_normalizer, self.first_pretokenizer = self.normalizer, self.pretokenizer
         if continues:
             self._continue()
-        self._of_thread = local()
 
     def _continue(self) -> None:
         """Do nothing to the beginning of a text, which continues another one after a boundary."""
@@ -140,34 +117,6 @@ class Tokenizer(AnyTokenizer):
         # The parts of a tokenizer. All else is computed from them on use, anew in each process and each copy.
         return partial(type(self), continues=self.continues), (self.contents, self.pretokenizer)
 
-    def why_not(self, capability: Capability) -> str | None:
-        """Return why the tokenizer lacks a capability; see :meth:`AnyTokenizer.why_not`."""
-        # The form is only found if it is asked for, since each text with added tokens asks for something.
-        if capability in self.model.capabilities or (capability == "form" and self.form is not None):
-            return None
-        return super().why_not(capability)
-
-    @cached_property
-    def n_ids(self) -> int:
-        """One more than the largest id."""
-        return max(len(self.model.is_token), 1 + max((special.id for special in self.specials), default=-1))
-
-    @cached_property
-    def means_something(self) -> BoolArray:
-        """For each id, whether it belongs to a token or a special token."""
-        is_token = self.model.is_token
-        meaning: BoolArray = np.pad(is_token, (0, self.n_ids - len(is_token)))
-        meaning[self.special_ids] = True
-        return meaning
-
-    sizes: dict[str, int] = _own("sizes")
-    fingerprint_parts: dict[str, str] = _made("fingerprint_parts")
-    made_of: tuple[object, ...] = _made("made_of")
-
-    def facts(self) -> dict[str, Any]:
-        """Return the facts that ``tokdfa info`` prints, as JSON values by name."""
-        return self.model.facts(self)
-
     def __repr__(self) -> str:
         sizes = ", ".join(f"{n} {name}" for name, n in self.sizes.items())
         return f"<{type(self).__name__} from {self.format}: {sizes}, {self.n_ids} ids>"
@@ -180,7 +129,7 @@ class Tokenizer(AnyTokenizer):
     # Where normalizing is the identity
 
     @cached_property
-    def form(self) -> Form | None:
+    def form(self) -> Form | None:  # type: ignore[override]
         """The normalization form that texts are brought into, if nothing else is done to them; None otherwise.
 
         A text in that form has the ids of the tokenizer in `read_in_form`. No canonical ids decode to other texts.
@@ -209,11 +158,6 @@ class Tokenizer(AnyTokenizer):
         return self.with_contents(replace(self.contents, rewriting=None)), form
 
     @cached_property
-    def boundaries(self) -> Boundaries:
-        """The boundaries in texts, and in ids, where any two sides are encoded separately."""
-        return self.derived(_boundaries)
-
-    @cached_property
     def why_whole(self) -> str | None:
         """Why streams are judged as a whole, because no two neighbours decide where a text is cut; None if some do."""
         from tokdfa.tokenizers.models.byte_pair_texts import why_whole
@@ -239,68 +183,15 @@ class Tokenizer(AnyTokenizer):
         """Return a tokenizer of the same parts that does not refer to this one."""
         return type(self)(self.contents, self.pretokenizer, twin=self, continues=continues)
 
-    # Text to ids
-
-    def encode(self, text: str) -> Int32Array:
-        """Return the ids of `text`, as an int32 array; see :meth:`AnyTokenizer.encode`."""
-        if type(text) is not str:
-            return self._encode_other(text)
-        try:
-            direct = self._of_thread.direct
-        except AttributeError:
-            direct = self._of_thread.direct = self.model.direct(self)
-        ids: Int32Array | None = None if direct is None else direct(text)
-        return self.model.encode(self, text) if ids is None else ids
-
-    def _encode_other(self, text: Any) -> Int32Array:
-        """Return the ids of a text of another type than most."""
-        if self.model.takes_bytes:
-            check_bytes_or_text(text)
-            if isinstance(text, bytes):
-                return self.model.encode(self, text)
-        check_text(text)
-        return self.encode(str.__str__(text))
-
-    def encode_side_by_side(self, texts: list[str], n_threads: int) -> EncodedDocuments | None:
-        """See :meth:`AnyTokenizer.encode_side_by_side`."""
-        return self.model.encode_side_by_side(self, texts, n_threads)
-
-    def stream(self) -> EncodingStream:
-        """See :meth:`AnyTokenizer.stream`; where texts are rewritten, ids are settled only where texts are cut."""
-        return self.model.stream(self)
-
-    def segments(self, text: str) -> Iterator[tuple[str | Special, bool]]:
-        """Yield special tokens and normalized segments between them; see :meth:`AnyTokenizer.segments`."""
-        return self.added_tokens.segments(text, self.normalizer, self.model.normalizer or self.first_normalizer)
-
     @property
-    def normalizer(self) -> Callable[[str], str] | None:
+    def normalizer(self) -> Callable[[str], str] | None:  # type: ignore[override]
         """The function applied to texts before they are split; None without one."""
         return self.model.normalizer or self.rewriting.normalizer
-
-    # Ids to text
-
-    id_spellings: Spellings = _made("id_spellings")
-    spelled: Spelled = _made("spelled")
-    decoder: Decoder = _made("decoder")
 
     @property
     def token_strings(self) -> list[str]:
         """The spelling of each id in its file."""
         return self.strings.of_ids
-
-    def name_of(self, id: int) -> bytes:
-        """Return the bytes by which readers know an id: those that it spells, or its entry in the vocabulary."""
-        return self.model.name_of(self, id)
-
-    acceptor: Acceptor | None = _made("acceptor", kept=False)
-
-    @property
-    def round_trip(self) -> RoundTrip:
-        """The round trip that decodes ids and encodes their text again, which decides whether they are canonical."""
-        return RoundTrip(self, self.model)
-
-    segmenter: Segmenter | None = _own("segmenter")
 
     @cached_property
     def leaving_out(self) -> Self | None:
@@ -314,25 +205,23 @@ class Tokenizer(AnyTokenizer):
 
     # Byte pairs
 
-    dictionary: Dictionary = _own("dictionary")
-    merges: Merges | None = _own("merges")
-    extra_tokens: tuple[Word, ...] = _own("extra_tokens")
-    token_to_id: Int32Array = _own("token_to_id")
-    id_to_token: Int32Array = _own("id_to_token")
-    suffix: str | None = _own("suffix")
-    whole_piece: bool = _own("whole_piece")
-    piece_ids: PieceIds = _own("piece_ids")
-    dfa: CompactTokenDFA = _own("dfa")
-    transducer: OnePass = _own("transducer")
-    proper_part: ProperPart = _own("proper_part")
-    whole_piece_tokens: Int32Array = _own("whole_piece_tokens")
-    is_live: BoolArray = _own("is_live")
-    dead_tokens: Int32Array = _own("dead_tokens")
-    spellings: Spellings = _own("spellings")
-    token: Callable[[int], Word] = _own("token")
-    id_mask: Callable[[BoolArray], BoolArray] = _own("id_mask")
-    pair_automaton: PairAutomaton | None = _own("pair_automaton")
-    proper_dictionary: Dictionary | None = _own("proper_dictionary")
+    dictionary: Dictionary = own("dictionary")
+    merges: Merges | None = own("merges")
+    extra_tokens: tuple[Word, ...] = own("extra_tokens")
+    token_to_id: Int32Array = own("token_to_id")
+    id_to_token: Int32Array = own("id_to_token")
+    suffix: str | None = own("suffix")
+    whole_piece: bool = own("whole_piece")
+    piece_ids: PieceIds = own("piece_ids")
+    dfa: CompactTokenDFA = own("dfa")
+    transducer: OnePass = own("transducer")
+    proper_part: ProperPart = own("proper_part")
+    whole_piece_tokens: Int32Array = own("whole_piece_tokens")
+    is_live: BoolArray = own("is_live")
+    dead_tokens: Int32Array = own("dead_tokens")
+    spellings: Spellings = own("spellings")
+    token: Callable[[int], Word] = own("token")
+    id_mask: Callable[[BoolArray], BoolArray] = own("id_mask")
 
     @property
     def is_bytewise(self) -> bool:
@@ -402,11 +291,11 @@ class WordPieceTokenizer(Tokenizer):
 
     model: WordPiece
 
-    vocabulary: WordPieceVocabulary = _own("vocabulary")
-    end_to_end: EndToEnd = _own("end_to_end")
-    trie: FailureTrie = _own("trie")
-    language: StreamLanguage = _own("language")
-    spelling: Callable[[int], str] = _own("spelling")
+    vocabulary: WordPieceVocabulary = own("vocabulary")
+    end_to_end: EndToEnd = own("end_to_end")
+    trie: FailureTrie = own("trie")
+    language: StreamLanguage = own("language")
+    spelling: Callable[[int], str] = own("spelling")
 
     def encode_with_offsets(self, text: str | bytes, unit: Literal["characters", "bytes"] = "characters") -> Tokens:
         """Return the ids of `text`, and the part of the text that each comes from; see :meth:`EndToEnd.encode`."""
@@ -438,10 +327,6 @@ def _model_of(contents: Any) -> Model:
     from tokdfa.tokenizers.models.wordpiece.wordpiece import WordPiece
 
     return WordPiece(contents)
-
-
-def _boundaries(tokenizer: Tokenizer) -> Boundaries:
-    return tokenizer.model.boundaries(tokenizer)
 
 
 _PIECES = frozenset({str, bytes})

@@ -6,20 +6,23 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from tokdfa.base.arrays import BoolArray, Int32Array
-from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.tokenizers.round_trip import Reencoding
+from tokdfa.automata.alphabet import Word
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.errors import AlphabetError, TokenStreamError, UnsupportedFeatureError
+from tokdfa.tokenizers.round_trip import Ends, ends_in
 
 if TYPE_CHECKING:
     from tokdfa.automata.dictionary import Dictionary
     from tokdfa.tokenizers.boundaries.protocol import Boundaries
     from tokdfa.tokenizers.decoder import Decoder, Spellings
     from tokdfa.tokenizers.encoding.batches import EncodedDocuments
+    from tokdfa.tokenizers.encoding.encoded import Decoded
     from tokdfa.tokenizers.encoding.stream import EncodingStream
-    from tokdfa.tokenizers.models.unigram.segmenter import Acceptor, Segmenter
+    from tokdfa.tokenizers.models.unigram.lattice import RecordedText
+    from tokdfa.tokenizers.models.unigram.segmenter import Acceptor, Before, Segmenter, WrongWords
     from tokdfa.tokenizers.neighbours import PairAutomaton
+    from tokdfa.tokenizers.protocol import AnyTokenizer
     from tokdfa.tokenizers.spelled import Spelled
-    from tokdfa.tokenizers.tokenizer import Tokenizer
 
 # A function that encodes the usual texts in one compiled loop, and returns None for all others.
 Direct: TypeAlias = Callable[[str], "Int32Array | None"]
@@ -29,16 +32,16 @@ class NoRulesError(UnsupportedFeatureError, AttributeError):
     """A property of byte pair tokenizers only was asked of another tokenizer."""
 
 
-class Model(Reencoding["Tokenizer"], ABC):
+class Model(ABC):
     """A model turns pieces of text into ids; it is one of the five parts of a tokenizer.
 
     A model holds no tokenizer, so that a dropped one is freed at once. Where an answer depends on the other parts, the
     method gets the tokenizer as its first argument.
 
     `algorithm` is "byte pair", "Unigram" or "WordPiece", and `semantics` says how it chooses; see
-    :class:`~tokdfa.AnyTokenizer`. If it `takes_bytes`, a text may be given in UTF-8. If it `spells_bytes`, the
-    characters of its entries represent bytes, in GPT-2's alphabet; `spell` writes pre-tokens in its letters, if the
-    model segments pre-tokens. `normalizer` is its own normalization of texts. `capabilities` are the members of
+    :class:`~tokdfa.AnyTokenizer`. If it `takes_bytes`, a text may be given in UTF-8. If it `takes_longest`, the
+    algorithm takes the longest match instead of merging. If it `spells_bytes`, the characters of its entries represent
+    bytes, in GPT-2's alphabet; `spell` writes pre-tokens in its letters, if the model segments pre-tokens. `normalizer` is its own normalization of texts. `capabilities` are the members of
     "rules", "leftmost", "bytes" and "letters" that it has; see :meth:`~tokdfa.AnyTokenizer.why_not`. `pretokenizer` is
     the name of its own one, if the model itself splits texts into words. `segmenter`, `pair_automaton` and
     `proper_dictionary` are described in :class:`~tokdfa.AnyTokenizer`.
@@ -47,6 +50,7 @@ class Model(Reencoding["Tokenizer"], ABC):
     algorithm: ClassVar[str]
     semantics: str
     takes_bytes: ClassVar[bool] = False
+    takes_longest: ClassVar[bool] = False
     spells_bytes: bool = False
     spell: Callable[[bytes], bytes] | None = None
     normalizer: Callable[[str], str] | None = None
@@ -77,26 +81,26 @@ class Model(Reencoding["Tokenizer"], ABC):
     # From text to ids
 
     @abstractmethod
-    def direct(self, tokenizer: Tokenizer) -> Direct | None:
+    def direct(self, tokenizer: Any) -> Direct | None:
         """Return the function that encodes usual texts in this thread; None if there is none."""
 
     @abstractmethod
-    def encode(self, tokenizer: Tokenizer, text: Any) -> Int32Array:
+    def encode(self, tokenizer: Any, text: Any) -> Int32Array:
         """Return the ids of any text; see :meth:`Tokenizer.encode`."""
 
-    def encode_side_by_side(self, tokenizer: Tokenizer, texts: list[str], n_threads: int) -> EncodedDocuments | None:
+    def encode_side_by_side(self, tokenizer: Any, texts: list[str], n_threads: int) -> EncodedDocuments | None:
         """Return the ids of several texts; see :meth:`AnyTokenizer.encode_side_by_side`."""
         return None
 
     @abstractmethod
-    def stream(self, tokenizer: Tokenizer) -> EncodingStream:
+    def stream(self, tokenizer: Any) -> EncodingStream:
         """Return a stream that encodes a text part by part; see :meth:`Tokenizer.stream`."""
 
     @abstractmethod
-    def boundaries(self, tokenizer: Tokenizer) -> Boundaries:
+    def boundaries(self, tokenizer: Any) -> Boundaries:
         """Return the boundaries in texts and ids, where both sides are encoded separately."""
 
-    def acceptor(self, tokenizer: Tokenizer) -> Acceptor | None:
+    def acceptor(self, tokenizer: Any) -> Acceptor | None:
         """Return the acceptor, which judges streams word by word; None where no words do."""
         return None
 
@@ -107,33 +111,90 @@ class Model(Reencoding["Tokenizer"], ABC):
     def strings(self) -> list[str]:
         """The entry of each id in the vocabulary; empty for unused ids."""
 
-    def name_of(self, tokenizer: Tokenizer, id: int) -> bytes:
+    def name_of(self, tokenizer: Any, id: int) -> bytes:
         """Return the bytes by which readers know an id: its spelling, or its entry."""
         text, offsets = tokenizer.id_spellings
-        return text[offsets[id] : offsets[id + 1]].tobytes()
+        name: bytes = text[offsets[id] : offsets[id + 1]].tobytes()
+        return name
 
     @abstractmethod
-    def id_spellings(self, tokenizer: Tokenizer) -> Spellings:
+    def id_spellings(self, tokenizer: Any) -> Spellings:
         """Return the bytes of each id; see :attr:`AnyTokenizer.id_spellings`."""
 
     @abstractmethod
-    def spelled(self, tokenizer: Tokenizer) -> Spelled:
+    def spelled(self, tokenizer: Any) -> Spelled:
         """Return the text that each id adds, by its position; see :attr:`AnyTokenizer.spelled`."""
 
     @abstractmethod
-    def decoder(self, tokenizer: Tokenizer) -> Decoder:
+    def decoder(self, tokenizer: Any) -> Decoder:
         """Return the decoder, which spells streams of ids."""
+
+    # From ids to text and back, as most algorithms have it. The tokenizer is `later` if a boundary is before the text;
+    # `before` is the effect of the text before it, and `begins` whether no boundary is before it.
+
+    def encode_on(
+        self, tokenizer: Any, text: str, before: Before | None, *, begins: bool = True
+    ) -> tuple[Int32Array, Before | None]:
+        """Return the ids of a text, and its effect on the text after a boundary; None if it has none."""
+        try:
+            return tokenizer.encode(text), None
+        except AlphabetError:
+            if tokenizer.leaving_out is None:
+                raise
+            return tokenizer.leaving_out.encode(text), None
+
+    def accept(
+        self, tokenizer: Any, ids: Int32Array, before: Before | None, *, begins: bool
+    ) -> tuple[int, Before | None] | None:
+        """Return the number of bytes of canonical ids, and their effect on later text; see :meth:`RoundTrip.accept`."""
+        return None
+
+    def wrong_words(
+        self, tokenizer: Any, ids: Int32Array, before: Before | None, *, begins: bool
+    ) -> tuple[int, int, Before, WrongWords]:
+        """Return the words of ids that are not canonical; see :meth:`RoundTrip.wrong_words`."""
+        raise NotImplementedError
+
+    def recorded(self, tokenizer: Any, text: str, before: Before | None, *, begins: bool) -> RecordedText | None:
+        """Return the sums of scores in a text; see :meth:`RoundTrip.recorded`."""
+        return None
+
+    def ends(self, tokenizer: Any, text: str, canonical: Int32Array, *, begins: bool) -> Ends | None:
+        """Return the ends of canonical ids in the text that was encoded; see :meth:`RoundTrip.ends`."""
+        again = self.decoded(tokenizer, canonical, begins=begins)
+        return None if again is None else ends_in(text, again)
+
+    def decoded(self, tokenizer: AnyTokenizer, ids: Int32Array, *, begins: bool) -> Decoded | None:
+        """Return the text of ids; None if they have none, as where bytes within symbols are left out."""
+        decoder = tokenizer.decoder
+        try:
+            return (decoder if begins else decoder.later).text_of(ids)
+        except TokenStreamError:
+            return None
+
+    def encode_with_ends(self, tokenizer: Any, text: str) -> tuple[Int32Array, Int64Array]:
+        """Return the ids of a text and their ends in it, in bytes; only if the longest match is taken."""
+        raise NotImplementedError
+
+    def word_of(self, tokenizer: Any, id: int) -> Word:
+        """Return an id as a word for people to read."""
+        word: Word = tokenizer.name_of(id)
+        return word
+
+    def detected(self, tokenizer: Any, ids: Int32Array, start: int, stop: int) -> int:
+        """Return the token at which ids are seen to be wrong; see :meth:`RoundTrip.detected`."""
+        return stop - 1
 
     # Description
 
     @abstractmethod
-    def facts(self, tokenizer: Tokenizer) -> dict[str, Any]:
+    def facts(self, tokenizer: Any) -> dict[str, Any]:
         """Return the facts that ``tokdfa info`` prints, as JSON values by name."""
 
     @abstractmethod
-    def fingerprint_parts(self, tokenizer: Tokenizer) -> dict[str, str]:
+    def fingerprint_parts(self, tokenizer: Any) -> dict[str, str]:
         """Return the hashes of the parts of the tokenizer; see :func:`tokdfa.fingerprint`."""
 
     @abstractmethod
-    def made_of(self, tokenizer: Tokenizer) -> tuple[object, ...]:
+    def made_of(self, tokenizer: Any) -> tuple[object, ...]:
         """Return all parts of the tokenizer, to be compared; see :attr:`AnyTokenizer.made_of`."""
