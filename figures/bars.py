@@ -92,6 +92,57 @@ def dot_chart(
     return document(_WIDTH, _end(parts, y + 44, note), parts, title=title)
 
 
+def ratio_chart(rows: Mapping[str, Mapping[str, float]], *, title: str, label: str, note: Sequence[str] = ()) -> str:
+    """Return a chart of ratios on one logarithmic axis, a line for each row: a tick for each case, its least named.
+
+    Parameters
+    ----------
+    rows : mapping from name to a mapping from case to ratio
+        Ratios below 1 are losses, and have a colour of their own.
+    title, label : str
+        The title above, and the label of the axis.
+    note : sequence of str
+        Lines below.
+    """
+    left, right = _LEFT + 120, _WIDTH - 24
+    axis = Axis((value for cases in rows.values() for value in cases.values()), left, right, log=True)
+    parts = [text(12, 22, title, font_size="14", font_weight="bold")]
+    top = y = 34.0
+    body: list[str] = []
+    for name, cases in rows.items():
+        ordered = sorted(cases.items(), key=lambda case: case[1])
+        case, least = ordered[0]
+        low, high, middle = (axis.place(ordered[place][1]) for place in (0, -1, len(ordered) // 2))
+        body += [
+            text(left - 10, y + 13, name, anchor="end"),
+            line(low, y + 9, high, y + 9, "#999999"),
+            *(
+                line(axis.place(value), y + 4, axis.place(value), y + 14, OURS if value >= 1 else COLOURS[1])
+                for _, value in ordered
+            ),
+            mark(middle, y + 9, 0, 4.5),
+            text(
+                left - 10,
+                y + 25,
+                f"{_short(least)} ({case}) to {_short(ordered[-1][1])}",
+                anchor="end",
+                font_size="10",
+                fill="#555555",
+            ),
+        ]
+        y += 34
+    for tick in axis.ticks:
+        where = axis.place(tick)
+        parts += [line(where, top, where, y, "#e5e5e5"), text(where, y + 14, f"{number(tick)}×", anchor="middle")]
+    parts += [line(axis.place(1), top, axis.place(1), y, "#000000", 1.5), *body]
+    parts.append(text((left + right) / 2, y + 32, label, anchor="middle"))
+    return document(_WIDTH, _end(parts, y + 44, note), parts, title=title)
+
+
+def _short(value: float) -> str:
+    return f"{value:.2g}" if value < 100 else f"{value:.0f}"
+
+
 def note(tables: Tables, width: int = 140) -> list[str]:
     """Return what to write below a chart of tables that benchmarks kept: how, on what and when they were measured.
 
