@@ -27,7 +27,6 @@ from tokdfa.draw.render import can_render, to_svg
 from tokdfa.draw.summary import Summary, summarize
 from tokdfa.draw.trie import trie_graph
 from tokdfa.jobs.searching.stream import Matches
-from tokdfa.jobs.validation.canonical import CanonicalAutomaton
 from tokdfa.jobs.validation.violation import Violation
 from tokdfa.tokenizers.models.wordpiece.language import WordLanguage
 from tokdfa.tokenizers.models.wordpiece.maxmatch import LinMaxMatch
@@ -128,11 +127,6 @@ def _(value: LinMaxMatch) -> Graph | Mapping[str, str]:
         return trie_graph(value.vocabulary, max_nodes=_MAX_STATES)
     except LimitExceededError:
         return {"entries": f"{len(value.vocabulary):,}", "nodes of the trie": f"{len(value.trie):,}"}
-
-
-@_content.register
-def _(value: CanonicalAutomaton) -> Mapping[str, str]:
-    return {"tokenizer": repr(value.tokenizer), "states": "built as they are reached"}
 
 
 @_content.register

@@ -9,8 +9,8 @@ Read in this order:
 3. `engine`: the one place that chooses an engine for the streams of a tokenizer, and names it. `engines`: the
    algorithms.
 4. The inputs of the engines: `model` (a tokenizer as tables over its ids), `table` (the machine of a pre-tokenizer over
-   ids, made on demand; `canonical` is its slow twin, the product of automata), `window` (a part of a stream, its text
-   and special tokens), `buffer` (ids not judged yet, and how many are kept), `differences` (of two tokenizations).
+   ids, made on demand), `window` (a part of a stream, its text and special tokens), `buffer` (ids not judged yet, and
+   how many are kept), `differences` (of two tokenizations).
 
 Used by: `Tokenizer.validate`, the command `validate`, `report`.
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokdfa
+from tests.support.canonical_automaton import CanonicalAutomaton, CanonicalState
 from tests.support.tokenizer_files import tiktoken_lines
 from tokdfa.automata.protocol import accepts
-from tokdfa.jobs.validation.canonical import CanonicalAutomaton, CanonicalState
 from tokdfa.jobs.validation.engine import model_of
 from tokdfa.jobs.validation.engines.walk import PairWalk
 from tokdfa.jobs.validation.model import Model

@@ -2,10 +2,11 @@
 
 A stream is canonical if encoding its text gives it back. That depends on how the text is cut and on the merges within a
 piece: a token boundary within a piece must be one that the pair test allows, and every piece must begin where a token
-begins. So the product of the pair test with the hypotheses of the pre-tokenizer decides, and only the hypotheses that
-the ids have confirmed so far need to be kept.
+begins. So the product of the pair test with the states of the pre-tokenizer decides, and only the states that the ids
+have confirmed so far need to be kept.
 
-`table` is the same machine with rows of numbers, over classes of ids; this one is slow and serves as the definition.
+`tokdfa.jobs.validation.table` is the same machine with rows of numbers, over classes of ids; this one is slow and
+serves as the definition.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
-from tokdfa.base.verdict import Displayed
 from tokdfa.tokenizers.boundaries.added import check_overlaps, spelled_specials
 from tokdfa.tokenizers.pretokenizers.machine import SplitNFA
 from tokdfa.tokenizers.pretokenizers.token_lift import LiftState, TokenLift, TokenParts
@@ -34,10 +34,10 @@ class CanonicalState(NamedTuple):
     spelled: bytes = b""
 
 
-class CanonicalAutomaton(Displayed):
+class CanonicalAutomaton:
     """The automaton of the ids that encoding gives back from their own text; it implements the protocol.
 
-    The dictionary of the tokenizer must be proper and over bytes. `split_nfa` are the hypotheses of its pre-tokenizer.
+    The dictionary of the tokenizer must be proper and over bytes. `split_nfa` are the states of its pre-tokenizer.
     Special tokens split the stream, and the parts between them are judged separately. If the tokenizer finds special
     tokens in its text, a text that spells one is not canonical.
 
@@ -95,7 +95,7 @@ class CanonicalAutomaton(Displayed):
 
     @cached_property
     def n_effects(self) -> int:
-        """The number of different effects of the whole symbols of a token on the hypotheses, over all tokens."""
+        """The number of different effects of the whole symbols of a token on the states, over all tokens."""
         for id, token in enumerate(self.tokenizer.id_to_token.tolist()):
             if token >= 0:
                 self._parts_of(id)

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import tokdfa
+from tests.support.canonical_automaton import CanonicalAutomaton
 from tests.support.tokenizer_files import as_bytes, tiktoken_lines, tokenizer_json
 from tokdfa.automata.protocol import accepts
 from tokdfa.base.errors import ImproperDictionaryError, TokenStreamError, UnsupportedFeatureError
-from tokdfa.jobs.validation.canonical import CanonicalAutomaton
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 CORPORA = ("english.txt", "python_code.txt", "multilingual.txt")
