@@ -79,10 +79,10 @@ from tokdfa.jobs.templates.api import TemplatePrefix as TemplatePrefix
 from tokdfa.jobs.templates.api import TemplateSeam as TemplateSeam
 from tokdfa.jobs.templates.api import check_template as check_template
 from tokdfa.jobs.validation.api import validate as validate
-from tokdfa.jobs.validation.kind import ViolationKind as ViolationKind
-from tokdfa.jobs.validation.result import Validation as Validation
 from tokdfa.jobs.validation.validator import Validator as Validator
 from tokdfa.jobs.validation.violation import Violation as Violation
+from tokdfa.jobs.validation.violation import ViolationKind as ViolationKind
+from tokdfa.jobs.validation.violations import Validation as Validation
 from tokdfa.stores.opening import open_store as open_store
 from tokdfa.tokenizers.encoding.batches import EncodedDocuments as EncodedDocuments
 from tokdfa.tokenizers.encoding.batches import encode_batch as encode_batch

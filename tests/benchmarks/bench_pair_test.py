@@ -19,8 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
-from tokdfa.automata.compact import CompactTokenDFA
-from tokdfa.automata.pairs import PairTest, Tuning
+from tokdfa.automata.compact import CompactTokenDFA, PairTest, Tuning
 from tokdfa.tokenizers.loading import load_byte_pairs
 from tokdfa.tokenizers.tokenizer import Tokenizer
 

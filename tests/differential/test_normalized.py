@@ -17,8 +17,8 @@ from tests.support.normalized import SYMBOLS
 from tests.support.real_tokenizers import SYMBOLS as HARD
 from tests.support.seeds import seeds
 from tokdfa.base.errors import TokenStreamError
-from tokdfa.jobs.validation.buffer import Tuning
 from tokdfa.jobs.validation.engines.reencoding import TextComparison
+from tokdfa.jobs.validation.window import Tuning
 from tokdfa.regex.unicode import SCALARS
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.tokenizers.tokenizer import Tokenizer

@@ -20,8 +20,8 @@ from tokdfa.regex.unicode.utf8 import BYTE_OF
 from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.training.api import Reading, count_corpus_pieces, train
+from tokdfa.training.corpus import with_end_of_word
 from tokdfa.training.greedy import train_greedy
-from tokdfa.training.pieces import with_end_of_word
 
 CORPORA = ["fra_eng_en.txt", "english.txt"]
 PART = 300_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from tokdfa import Dictionary, TokenAlphabet, TokenDFA, token_dfa
-from tokdfa.automata.transducers.arcs import Arc
+from tokdfa.automata.transducers.square import Arc
 from tokdfa.automata.transducers.transducer import Transducer
 
 

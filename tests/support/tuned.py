@@ -11,9 +11,9 @@ from tokdfa.base.arrays import IntegerArray
 from tokdfa.jobs.replacing.api import Replacer
 from tokdfa.jobs.searching.api import Searcher
 from tokdfa.jobs.validation.api import check, walk_over
-from tokdfa.jobs.validation.buffer import Tuning
-from tokdfa.jobs.validation.result import Validation, validation
 from tokdfa.jobs.validation.validator import ValidationOptions, Validator
+from tokdfa.jobs.validation.violations import Validation, validation
+from tokdfa.jobs.validation.window import Tuning
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["tuned", "tuned_validator", "validate_tuned"]

@@ -7,8 +7,8 @@ Read `protocol` first: a token automaton has four members, and every decision pr
 
 - `token_dfa` and `fold`: explicit token DFAs, and Algorithm 2, which folds one rule into such a DFA if it is
   context-invariant;
-- `compact`: the token DFA of all texts for real dictionaries, in memory proportional to the rules; `pairs` tests
-  streams against it;
+- `compact`: the token DFA of all texts for real dictionaries, in memory proportional to the rules, and the pair
+  test, which tests streams against it;
 - `locality`: degrees of locality, and verification by sliding windows;
 - `look_ahead`: the greatest number of last tokens that a continuation of a text changes;
 - `semantics`: whether the one-pass and the leftmost semantics of a dictionary are one function;
@@ -17,7 +17,7 @@ Read `protocol` first: a token automaton has four members, and every decision pr
   language. All of them use `exploration` to visit reachable states;
 - `transducers` are the functions from words to tokenizations.
 
-Callers: all higher packages. `tokenizers` builds on `compact`, `jobs.validation` on `pairs`.
+Callers: all higher packages. `tokenizers` builds on `compact`, `jobs.validation` on its pair test.
 
 Cost: the compact automaton takes memory proportional to the rules (GPT-2's 50,000 are folded in 0.02 s, cl100k's
 100,000 in 0.08 s); explicit automata grow with states times tokens and have a budget of transitions.

@@ -202,7 +202,7 @@ def _listed(node: dict[str, Any]) -> dict[str, Any]:
     """Return an object with `enum` in place of `enumOf`: the name of a list, and values of it that never occur."""
     if "enumOf" not in node:
         return node
-    from tokdfa.jobs.validation.kind import ViolationKind
+    from tokdfa.jobs.validation.violation import ViolationKind
     from tokdfa.tokenizers.formats import FORMATS
 
     name, *never = node["enumOf"]

@@ -90,7 +90,7 @@ def validate_corpus(
 
 
 def _print(report: Report) -> None:
-    from tokdfa.jobs.validation.kind import ViolationKind
+    from tokdfa.jobs.validation.violation import ViolationKind
 
     for found in report.first:
         where = f"token {found.token}" if found.unit == "token" else f"{found.unit} {found.number}, token {found.token}"

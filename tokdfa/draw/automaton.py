@@ -9,7 +9,7 @@ import numpy as np
 
 from tokdfa.automata.alphabet import Word
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.automata.transducers.arcs import Output
+from tokdfa.automata.transducers.square import Output
 from tokdfa.automata.transducers.transducer import Transducer
 from tokdfa.base.arrays import Int64Array
 from tokdfa.draw.graph import Edge, Graph, Node, to_dot, word_label, word_labels

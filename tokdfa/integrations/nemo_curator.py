@@ -7,8 +7,8 @@ from typing import Any
 
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.integrations.metrics import PerProcess, why_not_canonical
+from tokdfa.jobs.shards.check import check_rows
 from tokdfa.jobs.shards.report import Report
-from tokdfa.jobs.shards.rows import check_rows
 
 try:
     from nemo_curator.stages.base import ProcessingStage

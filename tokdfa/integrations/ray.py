@@ -10,9 +10,8 @@ from typing import Any
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.integrations.metrics import as_tokenizer
 from tokdfa.integrations.ray_tasks import iterate_apart, run_tasks
-from tokdfa.jobs.shards.check import Options, check_shard
+from tokdfa.jobs.shards.check import Options, check_rows, check_shard
 from tokdfa.jobs.shards.report import Report
-from tokdfa.jobs.shards.rows import check_rows
 from tokdfa.jobs.shards.run import check_shards
 from tokdfa.stores.opening import find_stores
 
@@ -162,7 +161,7 @@ class CheckRows:
     tokenizer : AnyTokenizer, path, or tokenizer of transformers
         A path is read by each actor, so all nodes must see it.
     field, key, literal, end
-        See :func:`tokdfa.jobs.shards.rows.check_rows`.
+        See :func:`tokdfa.jobs.shards.check.check_rows`.
 
     Notes
     -----

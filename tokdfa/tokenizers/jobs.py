@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tokdfa.jobs.guiding.api import Guide
     from tokdfa.jobs.guiding.bans import Ban
     from tokdfa.jobs.searching.stream import Matches
-    from tokdfa.jobs.validation.result import Validation
+    from tokdfa.jobs.validation.violations import Validation
     from tokdfa.regex.finder import Wanted
     from tokdfa.tokenizers.boundaries.protocol import Boundaries
     from tokdfa.tokenizers.pieces import Pieces

@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from tokdfa.automata.alphabet import Word
-from tokdfa.automata.compact import CompactTokenDFA, Rows
+from tokdfa.automata.compact import CompactTokenDFA, PairTest, Rows
 from tokdfa.automata.dictionary import Rule
-from tokdfa.automata.pairs import PairTest
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError

@@ -2,8 +2,8 @@
 
 `api` has `train`: from files to a dictionary. The way there:
 
-1. `corpus`: blocks of text from files, which are unpacked as they are read;
-2. `counting`: the text is split into `pieces`, which are counted on several threads, with a checkpoint;
+1. `corpus`: blocks of text from files, which are unpacked as they are read, and pieces with multiplicities;
+2. `counting`: the text is split into pieces, which are counted on several threads, with a checkpoint;
 3. `rules`: how pairs are counted and ties are broken, by name, or all of it as another library does;
 4. `greedy`: the fast trainer, in C. `naive` is its slow twin, the trainer as printed in the papers;
 5. `output`: the dictionary as a file that other libraries load.

@@ -11,9 +11,8 @@ from tokdfa.automata.alphabet import Word
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.errors import TrainingError
 from tokdfa.base.suggestions import wrong_argument
-from tokdfa.training.corpus import Corpus
+from tokdfa.training.corpus import Corpus, PieceCounts, with_end_of_word
 from tokdfa.training.counting import CorpusSplitter, Unit
-from tokdfa.training.pieces import PieceCounts, with_end_of_word
 from tokdfa.training.rules import CountRule, TieRule, Trainer, resolve
 
 __all__ = ["EndOfWord", "Level", "Reading", "count_corpus_pieces", "train"]

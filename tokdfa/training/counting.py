@@ -24,8 +24,7 @@ from tokdfa.tokenizers.pretokenizers.certain import CONTEXT, CertainPairs
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.tokenizers.pretokenizers.splitter import Splitter
 from tokdfa.tokenizers.pretokenizers.steps import NAMED, Splitting, whitespace_split
-from tokdfa.training.corpus import Block, Corpus
-from tokdfa.training.pieces import PieceCounts, PieceTable
+from tokdfa.training.corpus import Block, Corpus, PieceCounts, PieceTable
 
 Unit: TypeAlias = Literal["file", "line"]
 

@@ -17,7 +17,7 @@ from tokdfa.base.errors import LimitExceededError, TrainingError
 from tokdfa.base.suggestions import wrong_argument
 from tokdfa.kernels.train import merging
 from tokdfa.tokenizers.formats.checked_dictionary import ByteTokens, CheckedDictionary
-from tokdfa.training.pieces import PieceCounts
+from tokdfa.training.corpus import PieceCounts
 from tokdfa.training.rules import CountRule, GreedyRules, TieRule, base_alphabet, code_points, symbol_ranks
 
 __all__ = ["GreedyTrace", "trace_greedy", "train_greedy", "vocabulary_sizes"]

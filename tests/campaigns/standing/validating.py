@@ -15,8 +15,8 @@ import numpy as np
 from tests.campaigns.standing.cases import Case
 from tests.support.editing import edit_at
 from tests.support.tuned import tuned_validator, validate_tuned
-from tokdfa.jobs.validation.buffer import Tuning
 from tokdfa.jobs.validation.violation import Violation
+from tokdfa.jobs.validation.window import Tuning
 
 SMALL = Tuning(chunk=64, window=16, close_window=4, patience=8, head=8)
 DTYPES = [np.int32, np.int64, np.uint16, np.uint32, np.uint64]

@@ -13,9 +13,8 @@ from tokdfa.jobs.identification.result import MistakeKind
 from tokdfa.jobs.splices.api import Splice
 from tokdfa.jobs.splices.injection import Injection
 from tokdfa.jobs.splices.turns import Turns
-from tokdfa.jobs.validation.kind import ViolationKind
-from tokdfa.jobs.validation.result import Validation, Violations
-from tokdfa.jobs.validation.violation import Violation
+from tokdfa.jobs.validation.violation import Violation, ViolationKind
+from tokdfa.jobs.validation.violations import Validation, Violations
 
 
 @pytest.mark.parametrize("kinds", [tokdfa.ViolationKind, tokdfa.SpanClass, MistakeKind])

@@ -26,7 +26,7 @@ from tests.support.tokenizer_files import (
     vocabulary,
 )
 from tests.support.tuned import tuned_validator
-from tokdfa.jobs.validation.buffer import Tuning
+from tokdfa.jobs.validation.window import Tuning
 from tokdfa.tokenizers.formats.reading import AS_THE_FILE, FORMATS, IN_PARTS, OBJECTS, READ, WHOLE
 
 ROOT = Path(__file__).parents[3]

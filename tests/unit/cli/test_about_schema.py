@@ -19,7 +19,7 @@ from tokdfa.cli.about import described
 from tokdfa.cli.group import COMMANDS, group
 from tokdfa.draw.render import can_render
 from tokdfa.jobs.comparison.result import Outcome, Part
-from tokdfa.jobs.validation.kind import ViolationKind
+from tokdfa.jobs.validation.violation import ViolationKind
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pytest
 import tokdfa
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.integrations import nemo_curator as module
+from tokdfa.jobs.shards.check import check_rows
 from tokdfa.jobs.shards.report import Report
-from tokdfa.jobs.shards.rows import check_rows
 
 real = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 ROWS = [[64, 2513], [64, 261, 1193], [], [1 << 20, 64], [64]]

@@ -13,8 +13,8 @@ from tests.support.by_ranks import merge
 from tests.support.tokenizer_files import tiktoken_lines
 from tests.support.tuned import validate_tuned
 from tokdfa.automata.bpe import tokenize_leftmost
-from tokdfa.jobs.validation.buffer import Tuning
 from tokdfa.jobs.validation.engine import model_of
+from tokdfa.jobs.validation.window import Tuning
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
 

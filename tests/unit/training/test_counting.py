@@ -22,9 +22,8 @@ from tokdfa.base.errors import FileFormatError
 from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.training import counting as splitting_module
-from tokdfa.training.corpus import BLOCK, Block, Corpus
+from tokdfa.training.corpus import BLOCK, Block, Corpus, PieceCounts, PieceTable
 from tokdfa.training.counting import Checkpoint, CorpusSplitter, count_corpus
-from tokdfa.training.pieces import PieceCounts, PieceTable
 
 zstandard = pytest.importorskip("zstandard")
 

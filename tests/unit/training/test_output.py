@@ -18,9 +18,9 @@ from tokdfa.regex.unicode.utf8 import GPT2_ORDER
 from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.training.api import Reading
+from tokdfa.training.corpus import with_end_of_word
 from tokdfa.training.greedy import train_greedy
 from tokdfa.training.output import check_output, write_dictionary
-from tokdfa.training.pieces import with_end_of_word
 
 TEXT = "The widest river is wider than the widest street, isn't it?\n\n  12345 größer, größte 中文中文\r\n" * 3
 SAMPLE = "the widest größten rivers' 1234 中文 it's\n \n x"

@@ -9,15 +9,18 @@ import numpy as np
 from tokdfa.automata.alphabet import Word, quoted
 from tokdfa.automata.exploration import Numbering, shortest_way, trace
 from tokdfa.automata.protocol import check_budget
-from tokdfa.automata.transducers.arcs import Arc, Output, common_prefix, show_output
 from tokdfa.automata.transducers.square import (
     DEFAULT_MAX_PAIRS,
+    Arc,
     Delay,
+    Output,
     Pair,
     PairStep,
     Square,
+    common_prefix,
     extend_delay,
     functionality,
+    show_output,
 )
 from tokdfa.automata.transducers.transducer import Transducer
 from tokdfa.base.errors import AutomatonError, LimitExceededError

@@ -1,18 +1,44 @@
-"""Products of a transducer: with itself, its square, and with an automaton over its tokens, the composition."""
+"""The parts of transducers, and products of one: with itself, its square, and with an automaton over its tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from tokdfa.automata.alphabet import Word, concatenate, quoted
+from tokdfa.automata.alphabet import TokenAlphabet, Word, concatenate, quoted, show
 from tokdfa.automata.exploration import Numbering, trace
 from tokdfa.automata.protocol import TokenAutomaton, check_budget, run
-from tokdfa.automata.transducers.arcs import Arc, Output, common_prefix, show_output
 from tokdfa.base.verdict import Verdict
 
 if TYPE_CHECKING:
     from tokdfa.automata.transducers.transducer import Transducer
+
+
+# Token numbers.
+Output: TypeAlias = tuple[int, ...]
+
+
+class Arc(NamedTuple):
+    """A transition out of a state: the symbol it reads, the tokens it writes, and its target."""
+
+    symbol: int
+    output: Output
+    target: int
+
+
+def common_prefix(outputs: Collection[Output]) -> Output:
+    """Return the longest common prefix of outputs, which is the common prefix of the least and the greatest."""
+    least, greatest = min(outputs), max(outputs)
+    for n, token in enumerate(least):
+        if token != greatest[n]:
+            return least[:n]
+    return least
+
+
+def show_output(alphabet: TokenAlphabet, output: Output) -> str:
+    """Return tokens as the papers write them: u≀v, or ε."""
+    return "≀".join(map(show, alphabet.spell(output))) or "ε"
+
 
 Pair: TypeAlias = tuple[int, int]
 # A word, and two of its outputs.

@@ -12,8 +12,8 @@ from tokdfa.automata.alphabet import TokenAlphabet, Word
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.automata.protocol import check_budget
-from tokdfa.automata.transducers.arcs import Arc, Output, common_prefix
 from tokdfa.automata.transducers.one_pass import OnePass
+from tokdfa.automata.transducers.square import Arc, Output, common_prefix
 from tokdfa.automata.transducers.transducer import Transducer
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import AlphabetError, LimitExceededError

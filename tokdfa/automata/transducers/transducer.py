@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,21 +14,33 @@ from tokdfa.automata.alphabet import TokenAlphabet, Word, iter_symbols, quoted
 from tokdfa.automata.exploration import reached
 from tokdfa.automata.protocol import TokenAutomaton, check_budget, checked
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.automata.transducers.arcs import (
-    Arc,
-    Output,
-    TransducerRun,
-    TwoArcs,
-    checked_arc,
-    checked_output,
-    show_output,
-)
+from tokdfa.automata.transducers.square import Arc, Output, compose, functionality, show_output
 from tokdfa.base.errors import AutomatonError
 from tokdfa.base.verdict import Displayed, Verdict
 
 __all__ = ["Transducer"]
 
 DEFAULT_MAX_STATES = 1_000_000
+
+
+class TransducerRun(NamedTuple):
+    """A run: the states that it visits and, between them, the tokens (spelled) that it writes at each step."""
+
+    states: tuple[int, ...]
+    outputs: tuple[tuple[Word, ...], ...]
+
+    @property
+    def output(self) -> tuple[Word, ...]:
+        """All tokens that the run writes."""
+        return tuple(token for step in self.outputs for token in step)
+
+
+class TwoArcs(NamedTuple):
+    """Two transitions of one state on one symbol."""
+
+    state: int
+    first: Arc
+    second: Arc
 
 
 class Transducer(Displayed):
@@ -87,11 +100,11 @@ class Transducer(Displayed):
             raise AutomatonError("a transducer must have at least one state, the initial one")
         self.alphabet = alphabet
         self.arcs = tuple(
-            tuple(sorted({checked_arc(alphabet, n, state, arc) for arc in row})) for state, row in enumerate(arcs)
+            tuple(sorted({_checked_arc(alphabet, n, state, arc) for arc in row})) for state, row in enumerate(arcs)
         )
         self.initial = checked(initial, n, "state", "initial state")
         self.finals: Mapping[int, Output] = {
-            checked(state, n, "state", "final states"): checked_output(alphabet, output, f"final state {state}")
+            checked(state, n, "state", "final states"): _checked_output(alphabet, output, f"final state {state}")
             for state, output in sorted(finals.items())
         }
 
@@ -237,8 +250,6 @@ class Transducer(Displayed):
 
     def functionality(self) -> Verdict[tuple[Word, tuple[Word, ...], tuple[Word, ...]]]:
         """Decide whether no word has two outputs; see :func:`tokdfa.automata.transducers.square.functionality`."""
-        from tokdfa.automata.transducers.square import functionality
-
         return functionality(self)
 
     def subsequentiality(self) -> Verdict[TwoArcs]:
@@ -295,8 +306,6 @@ class Transducer(Displayed):
         It is an automaton over the token numbers of this alphabet. More than `max_states` states are a
         LimitExceededError.
         """
-        from tokdfa.automata.transducers.square import compose
-
         return compose(self, automaton, max_states=max_states)
 
     def to_dot(self) -> str:
@@ -323,3 +332,19 @@ class Transducer(Displayed):
             f"<Transducer: {self.n_states} states ({len(self.finals)} final), {self.n_arcs} transitions, "
             f"{len(self.alphabet)} tokens>"
         )
+
+
+def _checked_arc(alphabet: TokenAlphabet, n_states: int, state: int, arc: tuple[int, Sequence[int], int]) -> Arc:
+    """Return a transition of `state` after checking its numbers."""
+    symbol, output, target = arc
+    where = f"state {state}"
+    return Arc(
+        checked(symbol, alphabet.n_symbols, "symbol", where),
+        _checked_output(alphabet, output, where),
+        checked(target, n_states, "target", where),
+    )
+
+
+def _checked_output(alphabet: TokenAlphabet, output: Sequence[int], where: str) -> Output:
+    """Return an output after checking that it consists of tokens."""
+    return tuple(checked(token, len(alphabet), "token", where) for token in output)

@@ -14,9 +14,8 @@ import numpy.typing as npt
 from tokdfa.base.arrays import IntegerArray, id_array
 from tokdfa.draw.graph import word_label
 from tokdfa.draw.report.page import Spelling, cut_down, shortened
-from tokdfa.jobs.validation.kind import MergedPair, Quote, Token, ViolationKind, parts
 from tokdfa.jobs.validation.validator import ValidationOptions, Validator
-from tokdfa.jobs.validation.violation import Violation
+from tokdfa.jobs.validation.violation import MergedPair, Quote, Token, Violation, ViolationKind, parts
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 MAX_CELLS = 12

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from tokdfa.draw.report import page as html
 from tokdfa.jobs.rollouts.result import counted
 from tokdfa.jobs.shards.report import Report
-from tokdfa.jobs.validation.kind import ViolationKind
+from tokdfa.jobs.validation.violation import ViolationKind
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 MOST_FILES = 100

@@ -19,7 +19,7 @@ import tokdfa
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.atomic import write_atomically
 from tokdfa.draw.graph import character_sign, word_label
-from tokdfa.jobs.validation.kind import ViolationKind
+from tokdfa.jobs.validation.violation import ViolationKind
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 _VOID = frozenset({"meta"})

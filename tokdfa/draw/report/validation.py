@@ -27,8 +27,8 @@ from tokdfa.draw.report.page import (
     verdict,
 )
 from tokdfa.jobs.rollouts.result import counted
-from tokdfa.jobs.validation.result import Validation, validation
 from tokdfa.jobs.validation.validator import ValidationOptions
+from tokdfa.jobs.validation.violations import Validation, validation
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["MAX_SHOWN", "ValidationReport", "validation_report"]

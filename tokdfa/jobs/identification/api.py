@@ -14,10 +14,20 @@ import numpy as np
 from tokdfa.base.arrays import IntegerArray
 from tokdfa.base.errors import TokdfaError, WrongTypeError
 from tokdfa.base.suggestions import wrong_argument
-from tokdfa.jobs.identification.reading import TYPES, Reading, best_type, fitting_reading
 from tokdfa.jobs.identification.result import Candidate, Identification, Mistake, MistakeKind
-from tokdfa.jobs.identification.sample import ENOUGH, Counts, Sample, Segment, count_violations, sample_of
-from tokdfa.jobs.validation.kind import ViolationKind
+from tokdfa.jobs.identification.sample import (
+    ENOUGH,
+    TYPES,
+    Counts,
+    Reading,
+    Sample,
+    Segment,
+    best_type,
+    count_violations,
+    fitting_reading,
+    sample_of,
+)
+from tokdfa.jobs.validation.violation import ViolationKind
 from tokdfa.tokenizers.loading import load_each
 from tokdfa.tokenizers.protocol import AnyTokenizer
 

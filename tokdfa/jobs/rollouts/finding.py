@@ -17,9 +17,8 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, offsets_of, ru
 from tokdfa.base.errors import AlphabetError, LimitExceededError, TokenStreamError
 from tokdfa.jobs.rollouts.spans import NOT_ENCODABLE, NOT_UTF8, Spans, in_order, joined, nothing, without_ids
 from tokdfa.jobs.validation.api import validate
-from tokdfa.jobs.validation.differences import differences
+from tokdfa.jobs.validation.differences import compare_texts, differences
 from tokdfa.jobs.validation.engine import engine_of
-from tokdfa.jobs.validation.engines.comparing import compare_texts
 from tokdfa.jobs.validation.engines.parts import differing, encode_parts, is_split_at_once
 from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.table import Table

@@ -15,8 +15,7 @@ from tokdfa.base.verdict import Displayed
 from tokdfa.jobs.rollouts.finding import finder_of
 from tokdfa.jobs.rollouts.result import counted
 from tokdfa.jobs.rollouts.spans import Spans, cause_of
-from tokdfa.jobs.validation.kind import MOST_NAMED, ViolationKind
-from tokdfa.jobs.validation.violation import Cause, common_prefix
+from tokdfa.jobs.validation.violation import MOST_NAMED, Cause, ViolationKind, common_prefix
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["PrefixCheck", "PrefixKind", "check_prefix"]

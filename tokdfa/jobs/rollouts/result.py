@@ -15,8 +15,7 @@ from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.suggestions import SuggestsNames
 from tokdfa.base.verdict import Displayed
 from tokdfa.jobs.rollouts.spans import ENCODED, OUT_OF_RANGE, Counts, Shares, SpanClass, Spans, cause_of
-from tokdfa.jobs.validation.kind import ViolationKind
-from tokdfa.jobs.validation.violation import Cause, Violation, common_prefix, out_of_range
+from tokdfa.jobs.validation.violation import Cause, Violation, ViolationKind, common_prefix, out_of_range
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["RolloutCheck", "RolloutChecks"]

@@ -12,9 +12,8 @@ from tokdfa.base.errors import AlphabetError, TokenStreamError
 from tokdfa.base.verdict import DescribedEnum
 from tokdfa.jobs.validation.engine import model_of
 from tokdfa.jobs.validation.engines.segment import bad_bytes
-from tokdfa.jobs.validation.kind import MOST_NAMED, ViolationKind
 from tokdfa.jobs.validation.model import Model
-from tokdfa.jobs.validation.violation import Cause, spelled
+from tokdfa.jobs.validation.violation import MOST_NAMED, Cause, ViolationKind, spelled
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["Counts", "Shares", "SpanClass"]

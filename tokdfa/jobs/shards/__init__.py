@@ -4,7 +4,7 @@ Read in this order:
 
 1. `report`: the findings in some shards. Reports add up in any order, so shards may be checked anywhere.
 2. `check`: `check_shard` reads one shard and judges each of its documents. It cuts a stream into parts that several
-   threads judge with the same result; `part` judges one of them, and counts its kinds of ids. `rows` does the same with
+   threads judge with the same result; `part` judges one of them, and counts its kinds of ids. `check_rows` checks
    rows that are in memory.
 3. `run`: `check_shards` checks all shards on one machine, with threads, and a file that is written as it goes.
 

@@ -11,9 +11,8 @@ Read in this order:
    differ at all, for all texts at once.
 4. `search`: the least two texts that are split otherwise, also by tokens that only whole pieces become.
 
-Built on these: `parts` (texts with slots), `turns` (may the ids of a conversation be kept when a turn is added) and
-`injection` (can the text in a slot make a control id); `spelling` has the shortest texts that spell a special token
-across a template.
+Built on these: `parts` (texts with slots, and the shortest ones that spell a special token across a template), `turns`
+(may the ids of a conversation be kept when a turn is added) and `injection` (can the text in a slot make a control id).
 
 Used by: the commands `splice`, `turns` and `injection`.
 

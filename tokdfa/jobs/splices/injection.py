@@ -8,8 +8,15 @@ from dataclasses import dataclass, field, replace
 from tokdfa.base.errors import AlphabetError, UnsupportedFeatureError
 from tokdfa.base.verdict import Displayed, Verdict
 from tokdfa.jobs.splices.encoding import Rule, RuleName, checked, rule_of
-from tokdfa.jobs.splices.parts import Part, Slot, checked_parts
-from tokdfa.jobs.splices.spelling import least_preimage, least_values, preimages, values_that_spell
+from tokdfa.jobs.splices.parts import (
+    Part,
+    Slot,
+    checked_parts,
+    least_preimage,
+    least_values,
+    preimages,
+    values_that_spell,
+)
 from tokdfa.tokenizers.normalizers.steps import Chain, Lowercase, UnicodeForm
 from tokdfa.tokenizers.protocol import AnyTokenizer
 

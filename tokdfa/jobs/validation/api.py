@@ -12,17 +12,16 @@ import numpy.typing as npt
 from tokdfa.base.arrays import IntegerArray, id_array
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.base.suggestions import wrong_argument
-from tokdfa.jobs.validation.buffer import DEFAULT, Tuning
 from tokdfa.jobs.validation.engine import engine_of
-from tokdfa.jobs.validation.engines.accepting import WHOLE
-from tokdfa.jobs.validation.result import Validation, Violations, validation
 from tokdfa.jobs.validation.validator import Validator
+from tokdfa.jobs.validation.violations import Validation, Violations, validation
+from tokdfa.jobs.validation.window import DEFAULT, WHOLE, Tuning
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 if TYPE_CHECKING:
-    from tokdfa.jobs.validation.engines.accepting import Rest
     from tokdfa.jobs.validation.validator import ValidationOptions
     from tokdfa.jobs.validation.violation import Violation
+    from tokdfa.jobs.validation.window import Rest
 __all__ = ["check", "n_accepted", "validate", "walk_over"]
 
 _SMALL = 1 << 12

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint16Array, running_sum
-from tokdfa.jobs.validation.engines.accepting import Rest
 from tokdfa.jobs.validation.violation import Violation, out_of_range
 from tokdfa.jobs.validation.violations import Rows, Spans
+from tokdfa.jobs.validation.window import Rest
 from tokdfa.kernels.walk.differences import offsets_at
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from weakref import ref
 
 import numpy as np
 
-from tokdfa.automata.compact import CompactTokenDFA
-from tokdfa.automata.pairs import ALONE, CUT, NO_TOKEN, PairTest
+from tokdfa.automata.compact import ALONE, CUT, NO_TOKEN, CompactTokenDFA, PairTest
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import LimitExceededError, PatternError, UnsupportedFeatureError
@@ -25,9 +24,8 @@ from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from tokdfa.jobs.validation.kind import ViolationKind
     from tokdfa.jobs.validation.table import Table
-    from tokdfa.jobs.validation.violation import Cause
+    from tokdfa.jobs.validation.violation import Cause, ViolationKind
     from tokdfa.tokenizers.neighbours import ProperPart
     from tokdfa.tokenizers.pretokenizers.certain import CertainPairs
     from tokdfa.tokenizers.round_trip import RoundTrip
@@ -251,7 +249,7 @@ class Model(OfTokenizer["Tokenizer"]):
 
     def pair_cause(self, left: int, right: int) -> Cause:
         """Return why id `right` may not follow id `left` in one piece."""
-        from tokdfa.jobs.validation.kind import ViolationKind
+        from tokdfa.jobs.validation.violation import ViolationKind
 
         if self.dead[right]:
             return self.cause(ViolationKind.DEAD_TOKEN, right)

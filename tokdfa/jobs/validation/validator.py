@@ -12,9 +12,8 @@ from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray, id_array
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.base.suggestions import SuggestsNames, wrong_argument
 from tokdfa.jobs.validation.block import Block, Feed
-from tokdfa.jobs.validation.buffer import DEFAULT, Tuning
 from tokdfa.jobs.validation.engine import engine_of
-from tokdfa.jobs.validation.engines.accepting import WHOLE, Rest
+from tokdfa.jobs.validation.window import DEFAULT, WHOLE, Rest, Tuning
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 if TYPE_CHECKING:

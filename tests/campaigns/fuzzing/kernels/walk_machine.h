@@ -1,5 +1,5 @@
 /* A machine from bytes: a dictionary with its pair tests, and a table of random entries with the marks that a table must
-   have, built as tokdfa/automata/pairs.py and tokdfa/kernels/walk/walk.py have them built. */
+   have, built as tokdfa/automata/compact.py and tokdfa/kernels/walk/walk.py have them built. */
 #ifndef TOKDFA_WALK_MACHINE_H
 #define TOKDFA_WALK_MACHINE_H
 
@@ -28,7 +28,7 @@ typedef struct {
     arena memory;
 } machine;
 
-/* The table of all pairs, as tokdfa/automata/pairs.py has it built. */
+/* The table of all pairs, as tokdfa/automata/compact.py has it built. */
 static void build_pairs(machine *m) {
     const dictionary *d = m->d;
     arena *memory = &m->memory;

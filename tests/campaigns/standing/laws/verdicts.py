@@ -10,8 +10,8 @@ import numpy as np
 from tests.campaigns.standing.laws.parts import in_parts
 from tests.support.families import Member
 from tests.support.tuned import validate_tuned
-from tokdfa.jobs.validation.buffer import DEFAULT, Tuning
 from tokdfa.jobs.validation.violation import Violation
+from tokdfa.jobs.validation.window import DEFAULT, Tuning
 
 __all__ = ["check"]
 

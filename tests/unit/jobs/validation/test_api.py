@@ -23,10 +23,9 @@ from tokdfa import Dictionary
 from tokdfa.automata.bpe import tokenize_leftmost
 from tokdfa.base.errors import ImproperDictionaryError, TokdfaError, TokenStreamError
 from tokdfa.jobs.validation.api import validate
-from tokdfa.jobs.validation.buffer import Tuning
-from tokdfa.jobs.validation.kind import ViolationKind
-from tokdfa.jobs.validation.result import Validation
-from tokdfa.jobs.validation.violation import Violation
+from tokdfa.jobs.validation.violation import Violation, ViolationKind
+from tokdfa.jobs.validation.violations import Validation
+from tokdfa.jobs.validation.window import Tuning
 from tokdfa.tokenizers.encoding.symbols import Merges
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer

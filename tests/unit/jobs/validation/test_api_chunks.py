@@ -13,8 +13,8 @@ from tests.support.family_files import byte_fields, byte_level
 from tests.support.tokenizer_files import added_token
 from tests.support.tuned import tuned_validator
 from tokdfa.base.errors import ImproperDictionaryError, UnsupportedFeatureError
-from tokdfa.jobs.validation.buffer import DEFAULT, Tuning
 from tokdfa.jobs.validation.violation import Violation
+from tokdfa.jobs.validation.window import DEFAULT, Tuning
 
 TUNINGS = [
     Tuning(chunk=3, window=2, close_window=1, patience=1, head=1),

@@ -14,7 +14,7 @@ from tests.support.byte_tokenizers import tokenizer_of
 from tests.support.tuned import tuned_validator, validate_tuned
 from tokdfa import Dictionary
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
-from tokdfa.jobs.validation.buffer import Tuning
+from tokdfa.jobs.validation.window import Tuning
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting

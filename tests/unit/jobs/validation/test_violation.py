@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import tokdfa
-from tokdfa.jobs.validation.kind import MOST_NAMED, ViolationKind, parts, sentence
-from tokdfa.jobs.validation.violation import Violation
+from tokdfa.jobs.validation.violation import MOST_NAMED, Violation, ViolationKind, parts, sentence
 
 K = ViolationKind
 PLACE: dict[str, Any] = {

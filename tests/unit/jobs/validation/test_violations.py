@@ -12,8 +12,8 @@ from tests.support.editing import edited
 from tests.support.families import FAMILIES
 from tokdfa.base.errors import ImproperDictionaryError, LimitExceededError
 from tokdfa.jobs.validation.api import check
-from tokdfa.jobs.validation.buffer import Tuning
 from tokdfa.jobs.validation.violations import KINDS, Outline, Spans
+from tokdfa.jobs.validation.window import Tuning
 
 N_SEEDS = 40
 AT_ONCE = ("ranks", "improper ranks", "bytes", "bytes, NFC", "Llama-2", "Gemma", "WordPiece", "BPE of SentencePiece")

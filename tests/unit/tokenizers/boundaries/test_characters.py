@@ -23,8 +23,8 @@ from tests.support.tokenizer_files import tokenizer_json
 from tests.support.tuned import tuned_validator, validate_tuned
 from tokdfa.base.errors import AlphabetError, TokdfaError, TokenStreamError
 from tokdfa.jobs.validation.api import validate
-from tokdfa.jobs.validation.buffer import Tuning
 from tokdfa.jobs.validation.engines.reencoding import TextComparison
+from tokdfa.jobs.validation.window import Tuning
 from tokdfa.tokenizers.boundaries.characters import CharacterBoundaries
 from tokdfa.tokenizers.boundaries.protocol import CUT, Boundaries
 from tokdfa.tokenizers.tokenizer import Tokenizer

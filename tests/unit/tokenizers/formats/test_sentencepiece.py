@@ -20,8 +20,8 @@ from tests.support.sentencepieces import RULES
 from tests.support.tuned import validate_tuned
 from tokdfa import Tokenizer
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
-from tokdfa.jobs.validation.buffer import DEFAULT, Tuning
 from tokdfa.jobs.validation.validator import Validator
+from tokdfa.jobs.validation.window import DEFAULT, Tuning
 
 pytest.importorskip("sentencepiece")
 pb = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")

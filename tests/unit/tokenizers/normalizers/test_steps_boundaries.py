@@ -19,7 +19,7 @@ from tests.support.composed import KINDS, Composing, composing
 from tests.support.seeds import seeds
 from tests.support.tokenizer_files import added_token, tokenizer_json
 from tests.support.tuned import validate_tuned
-from tokdfa.jobs.validation.buffer import Tuning
+from tokdfa.jobs.validation.window import Tuning
 from tokdfa.regex.unicode.normalization import Form, joining
 from tokdfa.regex.unicode.quick_check import boundaries, composites
 

@@ -1,7 +1,5 @@
 """The engines, which decide where a stream is not canonical.
 
-Whole streams: `accepting` shows them to be canonical by one call to the kernels; only the rest is checked.
-
 Streams, id by id:
 
 - `walk`, the pair walk: one look-up an id, and a closer look only where something is wrong.
@@ -13,6 +11,6 @@ Streams, id by id:
 All have `feed`, `finish` and `n_kept`, and `unjudged`: the ids kept, to be checked at once.
 
 Blocks of ids, at once: `blocks` encodes the parts again that the walk encloses (`parts`); the texts of other tokenizers
-are decoded and encoded together (`texts`, by `comparing`), or checked by their `words`. What cannot be checked at once
+are decoded and encoded together (`texts`), or checked by their `words`. What cannot be checked at once
 goes to the engines of streams, which take over where the text is always cut.
 """

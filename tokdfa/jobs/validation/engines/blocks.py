@@ -21,8 +21,7 @@ from tokdfa.jobs.validation.engines.segment import spans_of_tokens
 from tokdfa.jobs.validation.engines.texts import PartsText, Text, check_by_encoding
 from tokdfa.jobs.validation.engines.walk import closely
 from tokdfa.jobs.validation.engines.words import WordText
-from tokdfa.jobs.validation.kind import ViolationKind
-from tokdfa.jobs.validation.violation import not_utf8
+from tokdfa.jobs.validation.violation import ViolationKind, not_utf8
 from tokdfa.jobs.validation.violations import NO_ROWS, Rows, Spans, ranges
 
 if TYPE_CHECKING:

@@ -11,14 +11,11 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import LimitExceededError
-from tokdfa.jobs.validation.buffer import DEFAULT, Buffer, Tuning
-from tokdfa.jobs.validation.engines.accepting import Rest
 from tokdfa.jobs.validation.engines.pieces import TextIsDroppedError, compare_pieces
 from tokdfa.jobs.validation.engines.segment import EncodedSegment
-from tokdfa.jobs.validation.kind import ViolationKind
 from tokdfa.jobs.validation.model import Model
-from tokdfa.jobs.validation.violation import Cause, Violation, spelled
-from tokdfa.jobs.validation.window import Window
+from tokdfa.jobs.validation.violation import Cause, Violation, ViolationKind, spelled
+from tokdfa.jobs.validation.window import DEFAULT, Buffer, Rest, Tuning, Window
 from tokdfa.tokenizers.round_trip import RoundTrip
 
 _BLOCK = 1 << 16

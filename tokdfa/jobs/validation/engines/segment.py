@@ -12,8 +12,15 @@ import numpy as np
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.errors import AlphabetError, TokenStreamError
 from tokdfa.jobs.validation.differences import differences
-from tokdfa.jobs.validation.kind import MOST_NAMED, ViolationKind
-from tokdfa.jobs.validation.violation import Cause, Violation, common_prefix, not_utf8, spelled
+from tokdfa.jobs.validation.violation import (
+    MOST_NAMED,
+    Cause,
+    Violation,
+    ViolationKind,
+    common_prefix,
+    not_utf8,
+    spelled,
+)
 from tokdfa.jobs.validation.violations import Rows, Spans
 from tokdfa.tokenizers.encoding.encoded import Decoded
 from tokdfa.tokenizers.round_trip import RoundTrip

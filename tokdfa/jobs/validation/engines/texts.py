@@ -11,8 +11,7 @@ import numpy as np
 from tokdfa.base.arrays import Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import AlphabetError, TokenStreamError
 from tokdfa.jobs.validation.block import CLOSE, Block, BlockResult, are_within, last_cut, merged
-from tokdfa.jobs.validation.differences import differing_parts
-from tokdfa.jobs.validation.engines.comparing import compare_texts
+from tokdfa.jobs.validation.differences import compare_texts, differing_parts
 from tokdfa.jobs.validation.engines.segment import spans_of_tokens
 from tokdfa.jobs.validation.violations import NO_ROWS, Rows, ranges
 

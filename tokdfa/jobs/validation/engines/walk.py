@@ -10,13 +10,11 @@ import numpy as np
 
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import LimitExceededError
-from tokdfa.jobs.validation.buffer import DEFAULT, Tuning
-from tokdfa.jobs.validation.engines.accepting import NEAR, Rest
 from tokdfa.jobs.validation.engines.reencoding import TextComparison
-from tokdfa.jobs.validation.kind import ViolationKind
 from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.table import CONTEXT, Table
-from tokdfa.jobs.validation.violation import Cause, Violation
+from tokdfa.jobs.validation.violation import Cause, Violation, ViolationKind
+from tokdfa.jobs.validation.window import DEFAULT, NEAR, Rest, Tuning
 from tokdfa.kernels.walk import walk as kernels
 from tokdfa.regex.unicode.quick_check import boundaries, is_normal
 from tokdfa.tokenizers.pretokenizers.token_lift import LiftState, TokenParts

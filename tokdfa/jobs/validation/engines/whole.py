@@ -10,10 +10,9 @@ import numpy as np
 
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import LimitExceededError
-from tokdfa.jobs.validation.buffer import DEFAULT, Buffer, Tuning
 from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.violation import Violation, common_prefix
-from tokdfa.jobs.validation.window import Specials, Window
+from tokdfa.jobs.validation.window import DEFAULT, Buffer, Specials, Tuning, Window
 
 
 @dataclass(frozen=True, slots=True)

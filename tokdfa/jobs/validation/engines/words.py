@@ -14,7 +14,7 @@ from tokdfa.jobs.validation.block import CLOSE, are_within, merged
 from tokdfa.jobs.validation.differences import NO_CUTS, Parts, trimmed
 from tokdfa.jobs.validation.engines.segment import encoded_otherwise
 from tokdfa.jobs.validation.engines.texts import Text
-from tokdfa.jobs.validation.kind import ViolationKind
+from tokdfa.jobs.validation.violation import ViolationKind
 from tokdfa.jobs.validation.violations import Rows, Spans, ranges
 from tokdfa.kernels.unigram.accept import ASKED, OTHER, SAME
 from tokdfa.kernels.walk.differences import Tokenizations, find_differences

@@ -20,13 +20,12 @@ from tests.support.tuned import validate_tuned
 from tests.support.utf8 import is_utf8
 from tokdfa.base.errors import ImproperDictionaryError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.jobs.validation.api import check
-from tokdfa.jobs.validation.buffer import Tuning
 from tokdfa.jobs.validation.engine import engine_of
 from tokdfa.jobs.validation.engines.blocks import _last_cuts
-from tokdfa.jobs.validation.kind import ViolationKind
-from tokdfa.jobs.validation.result import Violations
 from tokdfa.jobs.validation.validator import ValidationOptions
-from tokdfa.jobs.validation.violations import Spans
+from tokdfa.jobs.validation.violation import ViolationKind
+from tokdfa.jobs.validation.violations import Spans, Violations
+from tokdfa.jobs.validation.window import Tuning
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.round_trip import RoundTrip

@@ -21,7 +21,7 @@ from tests.support.tokenizer_files import added_token, tokenizer_json
 from tests.support.tuned import tuned_validator, validate_tuned
 from tokdfa import Dictionary
 from tokdfa.jobs.validation.api import validate
-from tokdfa.jobs.validation.buffer import Tuning
+from tokdfa.jobs.validation.window import Tuning
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.encoding.symbols import Merges
 from tokdfa.tokenizers.formats.contents import Contents

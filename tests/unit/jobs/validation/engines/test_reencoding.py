@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.support.tuned import tuned_validator
 from tokdfa import Dictionary
-from tokdfa.jobs.validation.buffer import Tuning
+from tokdfa.jobs.validation.window import Tuning
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer

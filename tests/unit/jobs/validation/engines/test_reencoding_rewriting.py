@@ -12,7 +12,7 @@ import tokdfa
 from tests.support.tokenizer_files import spell, tokenizer_json, vocabulary
 from tests.support.tuned import validate_tuned
 from tokdfa.jobs.validation.api import validate
-from tokdfa.jobs.validation.buffer import Tuning
+from tokdfa.jobs.validation.window import Tuning
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 

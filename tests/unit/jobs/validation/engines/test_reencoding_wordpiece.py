@@ -13,9 +13,8 @@ from tests.support.tuned import tuned_validator, validate_tuned
 from tests.support.wordpieces import random_vocabulary
 from tokdfa.base.errors import AlphabetError, LimitExceededError
 from tokdfa.jobs.validation.api import validate
-from tokdfa.jobs.validation.buffer import Tuning
-from tokdfa.jobs.validation.kind import ViolationKind
-from tokdfa.jobs.validation.violation import Violation, common_prefix
+from tokdfa.jobs.validation.violation import Violation, ViolationKind, common_prefix
+from tokdfa.jobs.validation.window import Tuning
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from tests.support.byte_tokenizers import tokenizer_of
-from tokdfa.jobs.validation.buffer import DEFAULT
 from tokdfa.jobs.validation.engines.reencoding import TextComparison
 from tokdfa.jobs.validation.engines.walk import PairWalk
 from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.table import Table
+from tokdfa.jobs.validation.window import DEFAULT
 from tokdfa.kernels.walk.walk import LOOK, UNKNOWN
 from tokdfa.tokenizers.tokenizer import Tokenizer
 

@@ -18,10 +18,10 @@ from tests.support.tuned import validate_tuned
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import TokdfaError, TokenStreamError, UnsupportedFeatureError
 from tokdfa.jobs.validation.api import validate
-from tokdfa.jobs.validation.buffer import Tuning
 from tokdfa.jobs.validation.engine import engine_of
 from tokdfa.jobs.validation.engines.reencoding import TextComparison
 from tokdfa.jobs.validation.violation import Violation
+from tokdfa.jobs.validation.window import Tuning
 from tokdfa.regex.unicode.normalization import Form, normalize
 from tokdfa.tokenizers.tokenizer import Tokenizer
 

@@ -13,8 +13,8 @@ import tokdfa
 from tests.support.sentencepieces import trained
 from tests.support.tuned import validate_tuned
 from tokdfa.jobs.validation.api import check
-from tokdfa.jobs.validation.buffer import Tuning
 from tokdfa.jobs.validation.engine import engine_of
+from tokdfa.jobs.validation.window import Tuning
 
 # Normalization makes a space of the wide one, 1 of the circled digit, and nothing of the zero-width space.
 PIECES = ["<unk>", "\u2581", "a", "b", "\u2581a", "ab", "\u3000", "1", "\u2460", "\u200b", "\u00a0\u2603"]

@@ -20,7 +20,7 @@ from tests.support.seeds import seeds
 from tests.support.tuned import tuned_validator, validate_tuned
 from tokdfa import UnigramTokenizer
 from tokdfa.base.errors import AlphabetError, UnsupportedFeatureError
-from tokdfa.jobs.validation.buffer import DEFAULT, Tuning
+from tokdfa.jobs.validation.window import DEFAULT, Tuning
 
 
 def first_difference(ids: list[int], again: list[int]) -> int:

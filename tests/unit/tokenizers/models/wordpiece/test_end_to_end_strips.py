@@ -17,7 +17,7 @@ from tests.support.tokenizer_files import added_token
 from tokdfa import WordPieceTokenizer
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.validation.api import check
-from tokdfa.jobs.validation.buffer import Tuning
+from tokdfa.jobs.validation.window import Tuning
 
 tokenizers = pytest.importorskip("tokenizers")
 

@@ -10,10 +10,9 @@ import pytest
 
 from tests.support.byte_tokenizers import tokenizer_of
 from tokdfa.base.arrays import IntegerArray
-from tokdfa.jobs.validation.engine import engine_of
-from tokdfa.jobs.validation.engines.accepting import SHORT, WHOLE, Rest, _has_learned, _rest, unjudged_by_walk
-from tokdfa.jobs.validation.result import Validation
+from tokdfa.jobs.validation.engine import SHORT, WHOLE, Rest, _has_learned, _rest, engine_of, unjudged_by_walk
 from tokdfa.jobs.validation.validator import Validator
+from tokdfa.jobs.validation.violations import Validation
 from tokdfa.kernels.walk.walk import MOST_REACH
 from tokdfa.tokenizers.tokenizer import Tokenizer
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.support.dictionaries import proper_dictionaries
 from tokdfa import CompactTokenDFA, Dictionary
-from tokdfa.automata.pairs import ALONE, CUT, NO_TOKEN, PairTest, Tuning
+from tokdfa.automata.compact import ALONE, CUT, NO_TOKEN, PairTest, Tuning
 from tokdfa.base.arrays import checked_ids, id_array
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.tokenizers.loading import default_dictionary

@@ -10,9 +10,8 @@ import pytest
 
 import tokdfa
 from tokdfa.base.errors import TokenStreamError
-from tokdfa.jobs.shards.check import check_shard
+from tokdfa.jobs.shards.check import check_rows, check_shard
 from tokdfa.jobs.shards.report import Report
-from tokdfa.jobs.shards.rows import check_rows
 
 arrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")

@@ -10,8 +10,7 @@ import pytest
 from tests.support.families import FAMILIES
 from tokdfa.base.arrays import running_sum
 from tokdfa.base.errors import AlphabetError, TokenStreamError
-from tokdfa.jobs.validation.differences import differences
-from tokdfa.jobs.validation.engines.comparing import compare_texts
+from tokdfa.jobs.validation.differences import compare_texts, differences
 from tokdfa.tokenizers.round_trip import RoundTrip
 
 N_SEEDS, N_TEXTS = 30, 12
