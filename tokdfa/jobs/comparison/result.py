@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from tokdfa.automata.alphabet import Word, quoted
 from tokdfa.base.errors import AlphabetError
 from tokdfa.base.verdict import DescribedEnum, Verdict, cut_short
-
-if TYPE_CHECKING:
-    from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["Comparison", "Difference", "Names", "confirmed"]
 

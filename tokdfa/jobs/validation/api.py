@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -13,15 +13,12 @@ from tokdfa.base.arrays import IntegerArray, id_array
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.base.suggestions import wrong_argument
 from tokdfa.jobs.validation.engine import engine_of
-from tokdfa.jobs.validation.validator import Validator
+from tokdfa.jobs.validation.validator import ValidationOptions, Validator
+from tokdfa.jobs.validation.violation import Violation
 from tokdfa.jobs.validation.violations import Validation, Violations, validation
-from tokdfa.jobs.validation.window import DEFAULT, WHOLE, Tuning
+from tokdfa.jobs.validation.window import DEFAULT, WHOLE, Rest, Tuning
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-if TYPE_CHECKING:
-    from tokdfa.jobs.validation.validator import ValidationOptions
-    from tokdfa.jobs.validation.violation import Violation
-    from tokdfa.jobs.validation.window import Rest
 __all__ = ["check", "n_accepted", "validate", "walk_over"]
 
 _SMALL = 1 << 12

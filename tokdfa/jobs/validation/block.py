@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,7 @@ from tokdfa.jobs.validation.violation import Violation, out_of_range
 from tokdfa.jobs.validation.violations import Rows, Spans
 from tokdfa.jobs.validation.window import Rest
 from tokdfa.kernels.walk.differences import offsets_at
-
-if TYPE_CHECKING:
-    from tokdfa.tokenizers.round_trip import RoundTrip
+from tokdfa.tokenizers.round_trip import RoundTrip
 
 _NEAR = 1 << 8
 """The number of ids among which a boundary usually is."""
@@ -48,7 +46,8 @@ class Feed(NamedTuple):
         if begin == 0 and end == len(self.ids):
             return self
         low, high = np.searchsorted(self.unknown, (begin, end))
-        starts, separators = (_within(indices, begin, end) for indices in (self.starts, self.separators))
+        both = (self.starts, self.separators)
+        starts, separators = (each[slice(*np.searchsorted(each, [begin, end]))] - begin for each in both)
         return Feed(self.ids[begin:end], starts, separators, self.unknown[low:high] - begin, self.numbers[low:high])
 
     def after(self, ids: Int32Array) -> Feed:
@@ -110,11 +109,6 @@ class Block(NamedTuple):
     def out_of_range(self, at: int, byte: int) -> Violation:
         """Return the violation for an unknown number, at the offset `byte`."""
         return out_of_range(int(self.numbers[np.searchsorted(self.unknown, at)]), self.first + at, byte)
-
-
-def _within(indices: Int64Array, begin: int, end: int) -> Int64Array:
-    """Return the ascending indices from `begin` to before `end`, counted from `begin`."""
-    return indices[slice(*np.searchsorted(indices, [begin, end]))] - begin
 
 
 class BlockResult(NamedTuple):

@@ -17,7 +17,6 @@ from tokdfa.kernels.walk import parts as words
 from tokdfa.kernels.walk import walk as kernels
 from tokdfa.regex.unicode.quick_check import boundaries, form_tables
 from tokdfa.tokenizers.boundaries.added import check_overlaps, spelled_specials
-from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.pretokenizers.token_lift import LiftState, TokenLift, TokenParts
 
 if TYPE_CHECKING:
@@ -370,7 +369,4 @@ class Table:
         return certain, outer[0], outer[1]
 
 
-@lru_cache(maxsize=16)
-def _token_lift(splitting: Splitting) -> TokenLift:
-    """Return the lifted pre-tokenizer, made only once because it takes a tenth of a second."""
-    return TokenLift(splitting)
+_token_lift = lru_cache(maxsize=16)(TokenLift)  # Making one takes a tenth of a second.

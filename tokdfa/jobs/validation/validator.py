@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,9 @@ from tokdfa.base.errors import TokenStreamError
 from tokdfa.base.suggestions import SuggestsNames, wrong_argument
 from tokdfa.jobs.validation.block import Block, Feed
 from tokdfa.jobs.validation.engine import engine_of
+from tokdfa.jobs.validation.violation import Violation
 from tokdfa.jobs.validation.window import DEFAULT, WHOLE, Rest, Tuning
 from tokdfa.tokenizers.protocol import AnyTokenizer
-
-if TYPE_CHECKING:
-    from tokdfa.jobs.validation.violation import Violation
 
 __all__ = ["ValidationOptions", "Validator", "checked_separator", "document_starts"]
 
@@ -280,12 +278,12 @@ class Validator(SuggestsNames):
         if not is_last:
             # These ids may already show a violation.
             self._open(Rest(block.first + result.n_ids, result.byte, result.begins, result.following))
-            yield from map(_alone, self._stream.feed(block.ids[result.n_ids :]))
+            yield from zip(self._stream.feed(block.ids[result.n_ids :]))
 
     def _one_by_one(self, feed: Feed) -> Iterator[Sequence[Violation]]:
         """Take more ids, and yield one by one the violations that they settle."""
         if feed.is_plain:
-            yield from map(_alone, self._stream.feed(feed.ids))
+            yield from zip(self._stream.feed(feed.ids))
             self._first += len(feed.ids)
             return
         has_begun = self._first > self._document_first
@@ -294,10 +292,10 @@ class Validator(SuggestsNames):
         unknown = {*block.unknown.tolist()}
         texts = block.texts.tolist()
         for (begin, end), following in zip(texts, [*block.texts[1:, 0].tolist(), None], strict=True):
-            yield from map(_alone, self._stream.feed(feed.ids[begin:end]))
+            yield from zip(self._stream.feed(feed.ids[begin:end]))
             if following is None:
                 break
-            yield from map(_alone, self._stream.finish())
+            yield from zip(self._stream.finish())
             byte = self._stream.byte
             # Where a document begins at the unknown id, the text before it and an empty one after it both end there.
             if end < following and end in unknown:
@@ -309,17 +307,14 @@ class Validator(SuggestsNames):
         self._first = block.first + len(feed.ids)
 
 
-def _alone(violation: Violation) -> tuple[Violation]:
-    return (violation,)
-
-
 def document_starts(starts: npt.ArrayLike) -> Int64Array:
     """Return the indices where documents begin, checked: integers from 0 on in ascending order."""
     try:
         array = id_array(starts)
     except TokenStreamError as error:
         what = "the beginnings of documents must be integers in one dimension"
-        raise TokenStreamError(what, value=error.value, where=_document(error.where), hint=error.hint) from None
+        where = None if error.where is None else error.where.replace("token", "document")
+        raise TokenStreamError(what, value=error.value, where=where, hint=error.hint) from None
     if array.dtype.kind == "u" and array.max(initial=0) > _LAST:
         index = int(np.argmax(array > _LAST))
         raise TokenStreamError(
@@ -342,7 +337,3 @@ def checked_separator(separator: int | np.integer[Any] | np.bool_) -> int:
     if not 0 <= separator <= _LAST:
         raise TokenStreamError("the id that separates documents must not be negative", value=int(separator))
     return int(separator)
-
-
-def _document(where: str | None) -> str | None:
-    return None if where is None else where.replace("token", "document")

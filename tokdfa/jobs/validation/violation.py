@@ -108,13 +108,7 @@ def parts(violation: Violation) -> Iterable[Part]:
         case ViolationKind.PAIR:
             yield from chain(token(right), [" never follows "], token(left))
             if violation.rule is not None and violation.merge is not None:
-                yield from (
-                    ": rule ",
-                    violation.rule,
-                    " (",
-                    MergedPair(*violation.merge),
-                    ") would have merged them",
-                )
+                yield from (": rule ", violation.rule, " (", MergedPair(*violation.merge), ") would have merged them")
         case ViolationKind.BOUNDARY if violation.text is None:
             yield "a token goes past a place where the text is cut into pieces"
         case ViolationKind.BOUNDARY:
@@ -289,33 +283,15 @@ class Violation(Cause, Displayed):
 
     def as_json(self) -> dict[str, Any]:
         """Return the violation as ``tokdfa validate --json`` prints it."""
-        return {
-            "index": self.index,
-            "detected_at": self.detected_at,
-            "byte_offset": self.byte_offset,
-            "start": self.start,
-            "ids": self.ids,
-            "canonical_ids": self.canonical_ids,
-            "kind": self.kind.value,
-            "pair": self.pair,
-            "rule": self.rule,
-            **({} if self.scores is None else {"scores": self.scores.as_json()}),
-            "reason": self.reason,
-        }
+        names = ("index", "detected_at", "byte_offset", "start", "ids", "canonical_ids", "kind", "pair", "rule")
+        scores = {} if self.scores is None else {"scores": self.scores.as_json()}
+        values = {name: getattr(self, name) for name in names}
+        return {**values, "kind": self.kind.value, **scores, "reason": self.reason}
 
 
 def out_of_range(id: int, index: int, byte: int) -> Violation:
     """Return the violation for an id that the tokenizer does not have, given its index and byte offset."""
-    return Violation(
-        kind=ViolationKind.ID_OUT_OF_RANGE,
-        token=id,
-        index=index,
-        detected_at=index,
-        byte_offset=byte,
-        start=index,
-        ids=(id,),
-        canonical_ids=None,
-    )
+    return Cause(kind=ViolationKind.ID_OUT_OF_RANGE, token=id).at(index, byte, np.array([id]))
 
 
 def not_utf8(data: bytes, ids: Int32Array, start: int, byte: int, ends: Iterable[int]) -> Violation:

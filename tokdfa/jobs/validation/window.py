@@ -206,8 +206,11 @@ class Window:
 
     def specials(self) -> Specials:
         """Return the special tokens of the text, and whether the tokenizer would find the same ones."""
-        real = self._special_ids()
-        tokenizer = self.model.tokenizer
+        size, tokenizer = int(self.byte_at[-1]), self.model.tokenizer
+        tokens = np.flatnonzero(self.model.special[self.ids] & (self.ends <= size))
+        starts = np.searchsorted(self.byte_at, self.starts[tokens]).tolist()
+        ends = np.searchsorted(self.byte_at, self.ends[tokens]).tolist()
+        real = [FoundSpecial(*row) for row in zip(starts, ends, self.ids[tokens].tolist(), strict=True)]
         if not tokenizer.found_specials:
             return Specials(real, None, len(self.text))
         # A special token may be part of a longer one, or be cut by one of another level.
@@ -224,13 +227,6 @@ class Window:
         while same < len(found) and same < len(real) and found[same] == real[same]:
             same += 1
         return Specials(found, found[same] if same < len(found) else None, decided)
-
-    def _special_ids(self) -> list[FoundSpecial]:
-        size = int(self.byte_at[-1])
-        tokens = np.flatnonzero(self.model.special[self.ids] & (self.ends <= size))
-        starts = np.searchsorted(self.byte_at, self.starts[tokens]).tolist()
-        ends = np.searchsorted(self.byte_at, self.ends[tokens]).tolist()
-        return [FoundSpecial(*row) for row in zip(starts, ends, self.ids[tokens].tolist(), strict=True)]
 
     def violation(
         self, start: int, stop: int, prefix: int, canonical: Int32Array | None, detected: int, cause: Cause

@@ -8,28 +8,24 @@ from __future__ import annotations
 
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.jobs.validation.block import CLOSE, Block, BlockResult, are_within, last_cut, merged
+from tokdfa.jobs.validation.engine import Engine
 from tokdfa.jobs.validation.engines.parts import differing, encode_parts, is_split_at_once
 from tokdfa.jobs.validation.engines.pieces import outlined, violation_of
 from tokdfa.jobs.validation.engines.segment import spans_of_tokens
 from tokdfa.jobs.validation.engines.texts import PartsText, Text, check_by_encoding
 from tokdfa.jobs.validation.engines.walk import closely
 from tokdfa.jobs.validation.engines.words import WordText
-from tokdfa.jobs.validation.violation import ViolationKind, not_utf8
+from tokdfa.jobs.validation.model import Model
+from tokdfa.jobs.validation.table import Table
+from tokdfa.jobs.validation.violation import Violation, ViolationKind, not_utf8
 from tokdfa.jobs.validation.violations import NO_ROWS, Rows, Spans, ranges
-
-if TYPE_CHECKING:
-    from tokdfa.jobs.validation.engine import Engine
-    from tokdfa.jobs.validation.model import Model
-    from tokdfa.jobs.validation.table import Table
-    from tokdfa.jobs.validation.violation import Violation
-    from tokdfa.tokenizers.round_trip import RoundTrip
+from tokdfa.tokenizers.round_trip import RoundTrip
 
 _SOON = 1 << 4
 """The number of ids among which two neighbours often cut the text."""
@@ -65,7 +61,9 @@ def check_by_walk(model: Model, block: Block) -> BlockResult | None:
         return BlockResult([], count, block.byte + size)
     parts = parts[parts[:, 1] <= count]
     stream = np.searchsorted(begins, parts[:, 0], side="right") - 1
-    spans_of = partial(spans_of_tokens, trip, block.first, ids) if trip else partial(_of_pieces, model, block.first)
+    first = block.first
+    of_pieces = partial(Spans, make=partial(_in_pieces, model, first), first=first, kind=partial(outlined, model))
+    spans_of = partial(spans_of_tokens, trip, first, ids) if trip else of_pieces
     if is_split_at_once(model):
         encoded, odd = encode_parts(model, ids, parts, ends[stream], np.arange(len(parts)), around_broken=True)
         rows = differing(model, ids, encoded, by_pieces=trip is None)
@@ -165,11 +163,6 @@ def _last_cuts(trip: RoundTrip, ids: Int32Array, lows: Int64Array, stops: Int64A
         found[left[has_cut]] = indices[last[has_cut]]
         left, size = left[~has_cut & (begins > lows[left])], 8 * size
     return found
-
-
-def _of_pieces(model: Model, first: int, rows: Rows) -> Spans:
-    """Return the violations in rows, given where their ids begin in the stream."""
-    return Spans(rows, partial(_in_pieces, model, first), first, partial(outlined, model))
 
 
 def _in_pieces(model: Model, first: int, rows: Rows, number: int) -> Violation:

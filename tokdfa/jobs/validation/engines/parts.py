@@ -91,19 +91,16 @@ class _Texts:
         # Where texts are brought into a form, the text before such a symbol depends on it across special tokens, too.
         if around_broken and model.trip is not None:
             self._leave_out_broken()
-        self._split_at_specials()
+        # Special tokens are left out.
+        indices, _ = ranges(self.begin, self.stop)
+        cuts = indices[model.special[ids[indices]]]
+        begin, stop = np.sort(np.concatenate((self.begin, cuts + 1))), np.sort(np.concatenate((self.stop, cuts)))
+        self.begin, self.stop = begin[begin < stop], stop[begin < stop]
         if around_broken and model.trip is None:
             self._leave_out_broken()
         self.part = np.searchsorted(parts[:, 0], self.begin, side="right") - 1
         end = stops[self.part]
         self._spell(np.where(self._is_alone(end), self.stop, np.minimum(self.stop + CONTEXT, end)), end)
-
-    def _split_at_specials(self) -> None:
-        """Leave out special tokens."""
-        indices, _ = ranges(self.begin, self.stop)
-        cuts = indices[self._model.special[self._ids[indices]]]
-        begin, stop = np.sort(np.concatenate((self.begin, cuts + 1))), np.sort(np.concatenate((self.stop, cuts)))
-        self.begin, self.stop = begin[begin < stop], stop[begin < stop]
 
     def _leave_out_broken(self) -> None:
         """Find symbols that are not UTF-8, and leave them out, back to the last boundary where the text is cut."""
@@ -241,15 +238,8 @@ def _with_replacements(data: bytes) -> bytes:
     return data.decode("utf-8", "replace").encode()
 
 
-def _sizes_of_symbols() -> Int64Array:
-    """Return the number of bytes of the symbol that each byte begins; 0 if it begins none."""
-    sizes: Int64Array = np.zeros(256, dtype=np.int64)
-    for size, (first, stop) in enumerate(((0x00, 0x80), (0xC2, 0xE0), (0xE0, 0xF0), (0xF0, 0xF5)), 1):
-        sizes[first:stop] = size
-    return sizes
-
-
-_SIZE_OF = _sizes_of_symbols()
+_SIZE_OF: Int64Array = np.repeat([1, 0, 2, 3, 4, 0], np.diff([0, 0x80, 0xC2, 0xE0, 0xF0, 0xF5, 0x100]))
+"""The number of bytes of the symbol that each byte begins; 0 if it begins none."""
 
 
 def differing(model: Model, ids: Int32Array, encoded: EncodedParts, *, by_pieces: bool) -> Rows:

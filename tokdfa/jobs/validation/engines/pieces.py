@@ -14,6 +14,7 @@ from itertools import chain
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.jobs.validation.differences import NO_CUTS, trimmed
 from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.violation import Cause, Violation, ViolationKind, common_prefix
 from tokdfa.jobs.validation.violations import KIND_INDEX, Outline, Rows, ranges
@@ -153,14 +154,8 @@ def _first_of_each(tokens: Int64Array, bounds: Int64Array) -> Int64Array:
 
 def _n_right(rows: Rows) -> Int64Array:
     """Return the length of the common beginning of the ids of each row and of the canonical ones."""
-    (at, stops), (low, highs) = rows.spans.T.copy(), rows.canonical_spans.T.copy()
-    live = np.arange(len(at))
-    while len(live := live[(at[live] < stops[live]) & (low[live] < highs[live])]):
-        live = live[rows.ids[at[live]] == rows.canonical[low[live]]]
-        at[live] += 1
-        low[live] += 1
-    right: Int64Array = at - rows.spans[:, 0]
-    return right
+    sides = np.column_stack((rows.spans, rows.canonical_spans, np.zeros(len(rows.spans), dtype=np.int64)))
+    return trimmed(rows.ids, rows.canonical, sides, NO_CUTS).starts - rows.spans[:, 0]
 
 
 class _Items:

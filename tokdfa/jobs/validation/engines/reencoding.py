@@ -160,20 +160,18 @@ class TextComparison:
         """Check the ids of a window up to the first boundary where its text is always cut, and drop them."""
         buffer = self.buffer
         ends = np.append(0, self._trip.decode(ids, begins=False).ends)
-        found = [*self._impossible(ids, ends)]
+        found = []
+        # The pairs of neighbours that no canonical ids have.
+        for at in (np.flatnonzero(self._trip.boundaries.never_beside(ids)) + 1).tolist():
+            left, right = int(ids[at - 1]), int(ids[at])
+            index, offset = buffer.first + at, buffer.byte + int(ends[at])
+            spellings = spelled((right, left, right), self._trip.spelling)
+            cause = Cause(kind=ViolationKind.IN_NO_TEXT, token=right, pair=(left, right), spellings=spellings)
+            found.append(cause.at(index - 1, offset, ids[at - 1 : at + 1], index=index))
         self._is_head = False
         self._begins = bool(len(ids)) and bool(self._trip.cuts[ids[-1]])
         buffer.drop(len(ids), int(ends[-1]), self._size)
         return iter(found)
-
-    def _impossible(self, ids: Int32Array, byte_at: Int64Array) -> Iterator[Violation]:
-        """Yield the pairs of neighbours that no canonical ids have, given where each id begins."""
-        for at in (np.flatnonzero(self._trip.boundaries.never_beside(ids)) + 1).tolist():
-            left, right = int(ids[at - 1]), int(ids[at])
-            index = self.buffer.first + at
-            spellings = spelled((right, left, right), self._trip.spelling)
-            cause = Cause(kind=ViolationKind.IN_NO_TEXT, token=right, pair=(left, right), spellings=spellings)
-            yield cause.at(index - 1, self.buffer.byte + int(byte_at[at]), ids[at - 1 : at + 1], index=index)
 
     def _compare_pieces(self, model: Model, final: bool) -> Iterator[Violation]:
         """Check the first ids by the pieces of their text, and drop them; from now on encode if text is dropped."""

@@ -179,9 +179,14 @@ class EncodedSegment:
     def violations(self) -> Iterator[Violation]:
         """Yield the violations, in order: where they are not the encoding of their text."""
         if self._refusal is not None:
-            yield self._not_encodable(self._refusal)
+            # A token may be unencodable, or one that the tokenizer itself inserts or appends.
+            at = next((at for at in range(len(self._ids)) if not self._is_encodable(at)), 0)
+            cause = Cause(kind=ViolationKind.NOT_ENCODABLE, error=self._refusal)
+            yield cause.at(self._first + at, self._byte + self._end_of(at), self._ids[at : at + 1])
         elif self._canonical is None:
-            yield self._not_utf8()
+            assert self.bad is not None
+            begin, stop = self.bad
+            yield not_utf8(self._data, self._ids[begin:stop], self._first + begin, self._byte, self._bad_bytes)
         elif not self.is_canonical:
             yield from map(self._otherwise, self._differences)
 
@@ -250,12 +255,6 @@ class EncodedSegment:
     def _recorded(self) -> RecordedText | None:
         return self._trip.recorded(self._decoded.text, begins=self._begins)
 
-    def _not_encodable(self, error: str) -> Violation:
-        # A token may be unencodable, or one that the tokenizer itself inserts or appends.
-        at = next((at for at in range(len(self._ids)) if not self._is_encodable(at)), 0)
-        cause = Cause(kind=ViolationKind.NOT_ENCODABLE, error=error)
-        return cause.at(self._first + at, self._byte + self._end_of(at), self._ids[at : at + 1])
-
     def _is_encodable(self, at: int) -> bool:
         begins = self._begins and at == 0
         try:
@@ -266,12 +265,6 @@ class EncodedSegment:
         except AlphabetError:
             return False
         return True
-
-    def _not_utf8(self) -> Violation:
-        """Return the violation at the first bytes that are not UTF-8."""
-        assert self.bad is not None
-        begin, stop = self.bad
-        return not_utf8(self._data, self._ids[begin:stop], self._first + begin, self._byte, self._bad_bytes)
 
 
 def otherwise(trip: RoundTrip, given: list[int], right: list[int], scores: Scores | None = None) -> Cause:

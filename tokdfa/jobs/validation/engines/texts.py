@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,14 +12,12 @@ from tokdfa.base.arrays import Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import AlphabetError, TokenStreamError
 from tokdfa.jobs.validation.block import CLOSE, Block, BlockResult, are_within, last_cut, merged
 from tokdfa.jobs.validation.differences import compare_texts, differing_parts
+from tokdfa.jobs.validation.engine import Engine
 from tokdfa.jobs.validation.engines.segment import spans_of_tokens
+from tokdfa.jobs.validation.violation import Violation
 from tokdfa.jobs.validation.violations import NO_ROWS, Rows, ranges
-
-if TYPE_CHECKING:
-    from tokdfa.jobs.validation.engine import Engine
-    from tokdfa.jobs.validation.violation import Violation
-    from tokdfa.tokenizers.encoding.encoded import Decoded
-    from tokdfa.tokenizers.round_trip import RoundTrip
+from tokdfa.tokenizers.encoding.encoded import Decoded
+from tokdfa.tokenizers.round_trip import RoundTrip
 
 _HEAD = 1 << 12
 """The number of ids among which something is wrong if it is likely that more is."""

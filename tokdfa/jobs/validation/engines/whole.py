@@ -114,8 +114,9 @@ class WholeText:
                 break
             at = self._done + int(np.argmax(marks))
             self._pass(window, at)
-            segment = self._segment(window, at, limit, open_end)
-            repair = self._repair(window, at, segment)
+            cuts = np.flatnonzero(self._model.special[window.ids[at:limit]])
+            end_of_segment = _Segment(int(window.starts[at + cuts[0]]), closed=True) if len(cuts) else open_end
+            repair = self._repair(window, at, end_of_segment)
             if repair is None:
                 if window.bad is None:
                     return
@@ -161,11 +162,6 @@ class WholeText:
         self._done -= keep
         self._floor = max(self._floor - keep, 0)
         self._bar = 0
-
-    def _segment(self, window: Window, at: int, limit: int, open_end: _Segment) -> _Segment:
-        """Return the end of the segment that contains the id at `at`."""
-        cuts = np.flatnonzero(self._model.special[window.ids[at:limit]])
-        return _Segment(int(window.starts[at + cuts[0]]), closed=True) if len(cuts) else open_end
 
     def _not_utf8(self, window: Window) -> Violation:
         violation, stop = window.not_utf8()

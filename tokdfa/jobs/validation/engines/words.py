@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,17 +13,13 @@ from tokdfa.jobs.validation.block import CLOSE, are_within, merged
 from tokdfa.jobs.validation.differences import NO_CUTS, Parts, trimmed
 from tokdfa.jobs.validation.engines.segment import encoded_otherwise
 from tokdfa.jobs.validation.engines.texts import Text
-from tokdfa.jobs.validation.violation import ViolationKind
+from tokdfa.jobs.validation.violation import Violation, ViolationKind
 from tokdfa.jobs.validation.violations import Rows, Spans, ranges
 from tokdfa.kernels.unigram.accept import ASKED, OTHER, SAME
 from tokdfa.kernels.walk.differences import Tokenizations, find_differences
 from tokdfa.tokenizers.encoding.encoded import Decoded
 from tokdfa.tokenizers.models.unigram.segmenter import WrongWords
-from tokdfa.tokenizers.round_trip import ends_in
-
-if TYPE_CHECKING:
-    from tokdfa.jobs.validation.violation import Violation
-    from tokdfa.tokenizers.round_trip import RoundTrip
+from tokdfa.tokenizers.round_trip import RoundTrip, ends_in
 
 _NEAR = 1 << 5
 """The number of ids among which a boundary usually is."""
@@ -67,7 +62,11 @@ class WordText(Text):
         # A part without ids is at the end of its word, where the next one begins.
         kept = (begins < n_checked) & ~(are_within(begins, covered) & are_within(rows.first, covered))
         found = sorted((each for each in found if each[0] < n_checked), key=lambda each: each[0])
-        return merged(found, rows.chosen(kept), partial(_spans_of, self, words), begins[kept]), n_checked, byte
+
+        def spans_of(rows: Rows) -> Spans:
+            return Spans(rows, partial(_of_word, self, words), self._first, ViolationKind.ENCODED_OTHERWISE)
+
+        return merged(found, rows.chosen(kept), spans_of, begins[kept]), n_checked, byte
 
     def next_cut(self, at: int) -> int:
         """Return the next index from `at` on where the text is cut, or the number of ids."""
@@ -113,11 +112,6 @@ class WordText(Text):
         # Where a part is among the canonical ids of its word is needed, too.
         rows = rows._replace(canonical=words.right, canonical_spans=np.column_stack((lows, highs)))
         return rows, words.bounds[word, 0], parts[~decided, 0]
-
-
-def _spans_of(text: WordText, words: WrongWords, rows: Rows) -> Spans:
-    """Return the violations in rows, each in one of the wrong words of a text."""
-    return Spans(rows, partial(_of_word, text, words), text._first, ViolationKind.ENCODED_OTHERWISE)
 
 
 def _of_word(text: WordText, words: WrongWords, rows: Rows, number: int) -> Violation:
