@@ -1,4 +1,10 @@
-"""The leftmost-first scan of a split pattern: one automaton that reads a piece and shows where it may end."""
+"""The leftmost-first scan of a split pattern: one automaton that reads a piece and shows where it may end.
+
+For the pattern ``ab|a``, with the letters 0 for other symbols, 1 for a, 2 for b and 3 for the end of the text, state 1
+begins, 1 leads to 2, and 2 leads from there to 3. "ac" reads 1, 0: the states are 1, 2, 0. State 2 reports a match
+before c, and 0 is the sink, so the piece is "a". "ab" goes from 2 to 3: the match at 2 is reported first, the one at 3
+last, and the last one counts.
+"""
 
 from __future__ import annotations
 

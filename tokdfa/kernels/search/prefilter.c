@@ -6,6 +6,11 @@
    bit. There are few rows and columns. Those that differ least are merged; then some accelerated tokens are not
    recognized, and are read one by one.
 
+   Searching "cat" in the tokens of " a", " c", "at": from the idle state, " a" leads back to it, and " c" to the state
+   after "c". " c" is accelerated, because nothing happens on the way. After " a" it is so too: the state is the same. "at"
+   is accelerated after " a" (it leads to the idle state, as from there), and active after " c", where it completes the
+   match. So the rows of " a" and " c" differ in the column of "at", and only the pair " c", "at" has to be read.
+
    Many pairs with an active second token may lead to one and the same state, the second state: after a symbol that is
    spelled by two tokens, for instance, most patterns wait as they do after any other. These pairs have bits of their
    own, and so have the tokens that are active after the second state. */

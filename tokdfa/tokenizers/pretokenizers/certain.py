@@ -1,5 +1,9 @@
 """The offsets where a pre-tokenizer always cuts: between two symbols that no piece has side by side.
 
+GPT-2's pattern cuts every text between n and a space, between a and 1, and between n and an apostrophe. Between a space
+and n it never cuts (" n" begins a piece), and between two spaces the text after them decides. Only the first three are
+certain.
+
 For the known splittings these pairs are prebuilt, so that no pattern is read; for others `building` finds them.
 """
 
