@@ -5,9 +5,9 @@ and that no token has side by side, both sides are encoded as if there were noth
 have them side by side, two neighbours decide: symbols that merge within them in a longer text also merge within the
 text of these two alone.
 
-In Llama-2, no token has z and q side by side, so every text is cut between them: CUT. Some token has a and b, so ids may
-go across, but the text is not rewritten there: FINE. Where a normalizer or an added token may join two characters, the
-answer is DOUBT.
+In Llama-2, no token has z and q side by side, so every text is cut between them: CUT. Some token has a and b, so ids
+may go across, but the text is not rewritten there: FINE. Where a normalizer or an added token may join two characters,
+the answer is DOUBT.
 """
 
 from __future__ import annotations

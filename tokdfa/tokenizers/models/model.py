@@ -41,10 +41,11 @@ class Model(ABC):
     `algorithm` is "byte pair", "Unigram" or "WordPiece", and `semantics` says how it chooses; see
     :class:`~tokdfa.AnyTokenizer`. If it `takes_bytes`, a text may be given in UTF-8. If it `takes_longest`, the
     algorithm takes the longest match instead of merging. If it `spells_bytes`, the characters of its entries represent
-    bytes, in GPT-2's alphabet; `spell` writes pre-tokens in its letters, if the model segments pre-tokens. `normalizer` is its own normalization of texts. `capabilities` are the members of
-    "rules", "leftmost", "bytes" and "letters" that it has; see :meth:`~tokdfa.AnyTokenizer.why_not`. `pretokenizer` is
-    the name of its own one, if the model itself splits texts into words. `segmenter`, `pair_automaton` and
-    `proper_dictionary` are described in :class:`~tokdfa.AnyTokenizer`.
+    bytes, in GPT-2's alphabet; `spell` writes pre-tokens in its letters, if the model segments pre-tokens.
+    `normalizer` is its own normalization of texts. `capabilities` are the members of "rules", "leftmost", "bytes" and
+    "letters" that it has; see :meth:`~tokdfa.AnyTokenizer.why_not`. `pretokenizer` is the name of its own one, if the
+    model itself splits texts into words. `segmenter`, `pair_automaton` and `proper_dictionary` are described in
+    :class:`~tokdfa.AnyTokenizer`.
     """
 
     algorithm: ClassVar[str]
