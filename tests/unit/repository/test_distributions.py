@@ -49,7 +49,7 @@ def checkout(tracked: list[str], tmp_path_factory: pytest.TempPathFactory) -> Pa
     return folder
 
 
-def _build(checkout: Path, kind: str, folder: Path) -> Path:
+def _build(checkout: Path, kind: str, folder: Path, repository: str = "") -> Path:
     """Let the backend make a distribution with a compiler that makes something of everything, at once."""
     folder.mkdir(parents=True)
     compiler = folder / "cc"
@@ -62,7 +62,9 @@ def _build(checkout: Path, kind: str, folder: Path) -> Path:
         cwd=checkout,
         capture_output=True,
         text=True,
-        env=os.environ | {"CC": str(compiler), "SOURCE_DATE_EPOCH": "1700000000", "PYTHONPATH": str(backend)},
+        env=os.environ
+        | {"CC": str(compiler), "SOURCE_DATE_EPOCH": "1700000000", "PYTHONPATH": str(backend)}
+        | {"TOKDFA_REPOSITORY": repository},
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
@@ -94,6 +96,30 @@ def test_a_wheel_holds_compiled_kernels_and_no_sources_in_c(checkout: Path, tmp_
     assert not [name for name in names if name.endswith((".c", ".h")) or "kernels/backend" in name or "tests/" in name]
     # Two megabytes at most, of which the library has less than 700,000 bytes.
     assert made[0].stat().st_size < 1_500_000
+
+
+def test_links_on_the_page_of_an_index_are_absolute_and_lead_to_files(checkout: Path, tmp_path: Path) -> None:
+    repository = "https://example.org/owner/tokdfa"
+    for kind in ("wheel", "sdist"):
+        made = _build(checkout, kind, tmp_path / kind, repository)
+        if kind == "wheel":
+            with zipfile.ZipFile(made) as archive:
+                (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+                text = archive.read(name).decode()
+        else:
+            with tarfile.open(made) as archive:
+                (member,) = (each for each in archive.getmembers() if each.name.endswith("PKG-INFO"))
+                text = archive.extractfile(member).read().decode()  # type: ignore[union-attr]
+        version = re.findall(r"^Version: (.*)$", text, re.MULTILINE)[0]
+        links = re.findall(r"(!?)\[[^\]]*\]\(([^)]*)\)", text)
+        assert len(links) > 20
+        for picture, link in links:
+            address = f"{repository}/{'raw' if picture else 'blob'}/v{version}/"
+            if link.startswith(address):
+                assert (ROOT / link.removeprefix(address).partition("#")[0]).is_file(), link
+            else:
+                assert link.startswith(("https://", "#")), link
+        assert sum(link.startswith(repository) for _, link in links) > 20
 
 
 def test_the_recipe_for_conda_requires_what_the_package_requires() -> None:

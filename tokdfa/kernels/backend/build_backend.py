@@ -2,7 +2,8 @@
 
 A wheel is for a platform and every Python, and holds the compiled kernels, not their sources. A source distribution
 holds every file of the checkout, so that its tests pass, and nothing that was compiled. With ``SOURCE_DATE_EPOCH`` set,
-both are the same bytes each time.
+both are the same bytes each time. If ``TOKDFA_REPOSITORY`` is set, such as ``https://github.com/OWNER/tokdfa``, the
+links of README.md are absolute in the metadata, so that they work on the page of a package index.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import subprocess
 import tarfile
 import tempfile
@@ -19,7 +21,7 @@ from typing import Any
 
 from compile import BuildError, build, compiler_of_this_machine  # type: ignore[import-not-found]
 from setuptools import build_meta
-from setuptools.build_meta import get_requires_for_build_sdist, prepare_metadata_for_build_wheel
+from setuptools.build_meta import get_requires_for_build_sdist
 from setuptools.build_meta import prepare_metadata_for_build_editable as _prepare_metadata_for_build_editable
 
 __all__ = [
@@ -39,6 +41,9 @@ Settings = Mapping[str, Any] | None
 
 ROOT = Path(__file__).resolve().parents[3]
 ZIG = "ziglang>=0.13,<0.18"
+
+# A link or a picture of Markdown that leads to a file of the repository.
+_LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!\w+:|#)([^)\s]+)\)")
 
 
 def _compiler() -> list[str]:
@@ -65,6 +70,23 @@ def _compile() -> None:
         raise SystemExit(f"tokdfa's kernels cannot be compiled: {error}") from None
 
 
+def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Settings = None) -> str:
+    """Write the metadata, with absolute links if the repository is known, and return the name of their folder."""
+    info: str = build_meta.prepare_metadata_for_build_wheel(metadata_directory, config_settings)
+    repository = os.environ.get("TOKDFA_REPOSITORY", "").rstrip("/")
+    if repository:
+        path = Path(metadata_directory, info, "METADATA")
+        text = path.read_text(encoding="utf-8")
+        (version,) = re.findall(r"^Version: (.*)$", text, re.MULTILINE)[:1]
+
+        def absolute(link: re.Match[str]) -> str:
+            kind = "raw" if link[1] else "blob"
+            return f"{link[1]}[{link[2]}]({repository}/{kind}/v{version}/{link[3]})"
+
+        path.write_text(_LINK.sub(absolute, text), encoding="utf-8")
+    return info
+
+
 def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None) -> str:
     """Compile, and build a wheel for this platform and every Python."""
     from setuptools.command.bdist_wheel import get_platform
@@ -74,7 +96,9 @@ def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata
     options = settings.get("--build-option", [])
     options = options.split() if isinstance(options, str) else list(options)
     settings["--build-option"] = [f"--plat-name={get_platform(None)}", *options]
-    name: str = build_meta.build_wheel(wheel_directory, settings, metadata_directory)
+    with tempfile.TemporaryDirectory() as folder:
+        known = metadata_directory or str(Path(folder, prepare_metadata_for_build_wheel(folder, config_settings)))
+        name: str = build_meta.build_wheel(wheel_directory, settings, known)
     return name
 
 
