@@ -24,7 +24,6 @@ from tokdfa.base.arrays import (
 )
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.kernels.spelling.spell import spell, spell_bytes
-from tokdfa.tokenizers.encoding.encoded import Decoded
 
 _LONGEST_CHARACTER = 4
 
@@ -54,6 +53,13 @@ class SpelledTexts(NamedTuple):
     data: Uint8Array
     ends: Int64Array
     removed: Int64Array
+
+
+class Decoded(NamedTuple):
+    """A text, and the end of each id in it, in bytes of UTF-8."""
+
+    text: str
+    ends: Int64Array
 
 
 def spellings(words: Sequence[bytes]) -> Spellings:

@@ -15,7 +15,7 @@ from itertools import accumulate
 import numpy as np
 
 from tokdfa.regex.unicode.utf8 import BYTE_OF
-from tokdfa.tokenizers.encoding.encoded import Decoded
+from tokdfa.tokenizers.decoder import Decoded
 from tokdfa.tokenizers.normalizers.steps import Replace, check_growth, most_characters
 
 _BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}

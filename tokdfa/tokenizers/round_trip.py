@@ -15,7 +15,7 @@ from tokdfa.kernels.walk.differences import ends_but_for_spaces
 from tokdfa.regex.unicode.normalization import Form
 from tokdfa.regex.unicode.quick_check import Change, changes, in_form
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
-from tokdfa.tokenizers.encoding.encoded import Decoded
+from tokdfa.tokenizers.decoder import Decoded
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.decoder import Decoder, SpelledTexts

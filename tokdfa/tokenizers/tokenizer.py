@@ -12,7 +12,6 @@ from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.decoder import Spellings
-from tokdfa.tokenizers.encoding.encoded import Encoded
 from tokdfa.tokenizers.encoding.special import odd_ones
 from tokdfa.tokenizers.encoding.symbols import Fallback, Merges
 from tokdfa.tokenizers.encoding.texts import check_bytes_or_text
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.automata.transducers.one_pass import OnePass
     from tokdfa.regex.unicode.normalization import Form
+    from tokdfa.tokenizers.encoding.piece_encoder import Encoded
     from tokdfa.tokenizers.encoding.piece_ids import PieceIds
     from tokdfa.tokenizers.formats.contents import AnyContents, Contents
     from tokdfa.tokenizers.models.byte_pairs import BytePairs

@@ -14,8 +14,7 @@ import numpy.typing as npt
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.kernels.walk.neighbours import are_broken
-from tokdfa.tokenizers.decoder import Decoder, SpelledTexts, Spellings
-from tokdfa.tokenizers.encoding.encoded import Decoded
+from tokdfa.tokenizers.decoder import Decoded, Decoder, SpelledTexts, Spellings
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.decoding import DecodeStep

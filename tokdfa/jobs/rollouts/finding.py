@@ -25,9 +25,8 @@ from tokdfa.jobs.validation.table import Table
 from tokdfa.jobs.validation.violations import ranges
 from tokdfa.kernels.unigram.accept import WrongWords
 from tokdfa.kernels.walk.differences import Tokenizations, find_differences
-from tokdfa.tokenizers.decoder import SpelledTexts
+from tokdfa.tokenizers.decoder import Decoded, SpelledTexts
 from tokdfa.tokenizers.derived import OfTokenizer
-from tokdfa.tokenizers.encoding.encoded import Decoded
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.round_trip import Ends, RoundTrip
 

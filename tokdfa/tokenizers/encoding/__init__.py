@@ -11,7 +11,7 @@ A text is split at its special tokens (`special`, `added_tokens`) into segments,
 - `merger`: merging by priority, for all other dictionaries;
 - `symbols`: from characters to symbols, including the treatment of unknown ones.
 
-`piece_ids` chooses among them and is where to start reading; its results are in `encoded`. `stream` does the same for
+`piece_ids` chooses among them and is where to start reading. `stream` does the same for
 texts that come in parts, `batches` for many texts on all cores, by `threads`. `texts` refuses values that are not
 texts.
 

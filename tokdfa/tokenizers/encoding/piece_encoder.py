@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,11 +18,17 @@ from tokdfa.kernels.encode.one_pass import index_words, number_products, tables_
 from tokdfa.kernels.encode.pieces import FOREIGN, SLACK, TOO_LONG, LongTables, PieceRun
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.pages import empty
-from tokdfa.tokenizers.encoding.encoded import Encoded
 
 EncodeLong: TypeAlias = Callable[[bytes], Int32Array]
 
 MOST_CACHED = 1 << 19
+
+
+class Encoded(NamedTuple):
+    """The ids of several pieces: piece i has ``ids[offsets[i]:offsets[i + 1]]``."""
+
+    ids: Int32Array
+    offsets: Int64Array
 
 
 class PieceEncoder:

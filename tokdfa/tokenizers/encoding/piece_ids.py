@@ -18,9 +18,8 @@ from tokdfa.kernels.encode.characters import Puts, characters_of
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.merging.merging import derivations
 from tokdfa.regex.unicode.utf8 import CHARACTER_OF
-from tokdfa.tokenizers.encoding.encoded import Encoded
 from tokdfa.tokenizers.encoding.merger import Merger, RankedMerges, ranked_merges
-from tokdfa.tokenizers.encoding.piece_encoder import PieceEncoder
+from tokdfa.tokenizers.encoding.piece_encoder import Encoded, PieceEncoder
 from tokdfa.tokenizers.encoding.symbols import Fallback, SymbolReader
 from tokdfa.tokenizers.encoding.text_encoder import CharacterSplitter, TextEncoder
 

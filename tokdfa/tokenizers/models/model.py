@@ -14,9 +14,8 @@ from tokdfa.tokenizers.round_trip import Ends, ends_in
 if TYPE_CHECKING:
     from tokdfa.automata.dictionary import Dictionary
     from tokdfa.tokenizers.boundaries.protocol import Boundaries
-    from tokdfa.tokenizers.decoder import Decoder, Spellings
+    from tokdfa.tokenizers.decoder import Decoded, Decoder, Spellings
     from tokdfa.tokenizers.encoding.batches import EncodedDocuments
-    from tokdfa.tokenizers.encoding.encoded import Decoded
     from tokdfa.tokenizers.encoding.stream import EncodingStream
     from tokdfa.tokenizers.models.unigram.lattice import RecordedText
     from tokdfa.tokenizers.models.unigram.segmenter import Acceptor, Before, Segmenter, WrongWords

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.regex.syntax import Alternate, Concat, Node, Repeat, Symbols, children, is_nullable, parse
-from tokdfa.regex.unicode import Ranges, ranges, union
+from tokdfa.regex.unicode import ranges, union
 from tokdfa.regex.unicode.tables import names
 from tokdfa.tokenizers.pretokenizers.steps import ONE_SCRIPT, Split, Splitting
 
@@ -24,13 +23,19 @@ def step_tree(step: Split, splitting: Splitting, budget: Budget | None = None) -
     if step.literal:
         tree: Node = Concat(tuple(Symbols(((ord(symbol), ord(symbol)),)) for symbol in step.pattern))
     elif step.pattern == ONE_SCRIPT:
-        tree = Alternate(tuple(_of_one_script(script, splitting.table) for script in _scripts(splitting.table)))
+        any_script = ranges("unicode_script_any", splitting.table)
+        scripts = [name for name in names(splitting.table) if re.fullmatch(r"unicode_script_\d+", name)]
+        sets = [ranges(name, splitting.table) for name in scripts]
+        tree = Alternate(
+            tuple(Concat((Symbols(one), Repeat(Symbols(union(one, any_script)), 0, None))) for one in sets)
+        )
     else:
         tree = parse(step.pattern, splitting.table, budget)
     if splitting.library == "tiktoken" and is_nullable(tree):
         what = "a pattern that splits must not match the empty text: tiktoken fails on a piece without text"
         raise PatternError(what, value=step.pattern)
-    if (repeated := _nullable_repeat(tree)) is not None:
+    repeats = (node for node in _nodes(tree) if isinstance(node, Repeat) and node.most != 1)
+    if (repeated := next((node for node in repeats if is_nullable(node.body)), None)) is not None:
         # Libraries differ in their preference when an iteration of a repetition is empty.
         raise PatternError(
             "a split pattern must not repeat something that may be empty",
@@ -40,23 +45,12 @@ def step_tree(step: Split, splitting: Splitting, budget: Budget | None = None) -
     return tree
 
 
-def _of_one_script(script: Ranges, table: str) -> Node:
-    return Concat((Symbols(script), Repeat(Symbols(union(script, ranges("unicode_script_any", table))), 0, None)))
-
-
-@cache
-def _scripts(table: str) -> tuple[Ranges, ...]:
-    """Return the classes of characters that UnicodeScripts of tokenizers distinguishes."""
-    return tuple(ranges(name, table) for name in names(table) if re.fullmatch(r"unicode_script_\d+", name))
-
-
-def _nullable_repeat(tree: Node) -> Repeat | None:
+def _nodes(tree: Node) -> Iterator[Node]:
+    """Yield the nodes of a tree, nearest to its root first."""
     nodes = [tree]
     for node in nodes:  # grows during the loop
-        if isinstance(node, Repeat) and node.most != 1 and is_nullable(node.body):
-            return node
+        yield node
         nodes.extend(children(node))
-    return None
 
 
 _LARGE = 32
@@ -79,10 +73,8 @@ def naming_counters(splitting: Splitting) -> Iterator[None]:
 def _largest(splitting: Splitting) -> tuple[str, int] | None:
     most, where = _LARGE, ""
     for number, step in enumerate(splitting.steps):
-        nodes = [step_tree(step, splitting)]
-        for node in nodes:  # grows during the loop
+        for node in _nodes(step_tree(step, splitting)):
             if isinstance(node, Repeat) and max(node.least, node.most or 0) > most:
                 most = max(node.least, node.most or 0)
                 where = f"pattern{f' {number}' if len(splitting.steps) > 1 else ''}, offset {node.offset}"
-            nodes.extend(children(node))
     return (where, most) if where else None

@@ -13,8 +13,7 @@ from tests.support.dictionaries import proper_dictionaries
 from tokdfa import Dictionary, TokdfaError
 from tokdfa.automata.bpe import tokenize_single_pass
 from tokdfa.automata.transducers.one_pass import OnePass
-from tokdfa.tokenizers.encoding.encoded import Encoded
-from tokdfa.tokenizers.encoding.piece_encoder import PieceEncoder
+from tokdfa.tokenizers.encoding.piece_encoder import Encoded, PieceEncoder
 
 
 def joined(pieces: list[bytes]) -> tuple[bytes, np.ndarray]:

@@ -22,7 +22,7 @@ from tokdfa.jobs.validation.violation import (
     spelled,
 )
 from tokdfa.jobs.validation.violations import Rows, Spans
-from tokdfa.tokenizers.encoding.encoded import Decoded
+from tokdfa.tokenizers.decoder import Decoded
 from tokdfa.tokenizers.round_trip import RoundTrip
 
 if TYPE_CHECKING:

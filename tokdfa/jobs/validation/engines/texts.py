@@ -16,7 +16,7 @@ from tokdfa.jobs.validation.engine import Engine
 from tokdfa.jobs.validation.engines.segment import spans_of_tokens
 from tokdfa.jobs.validation.violation import Violation
 from tokdfa.jobs.validation.violations import NO_ROWS, Rows, ranges
-from tokdfa.tokenizers.encoding.encoded import Decoded
+from tokdfa.tokenizers.decoder import Decoded
 from tokdfa.tokenizers.round_trip import RoundTrip
 
 _HEAD = 1 << 12

@@ -17,7 +17,7 @@ from tokdfa.jobs.validation.violation import Violation, ViolationKind
 from tokdfa.jobs.validation.violations import Rows, Spans, ranges
 from tokdfa.kernels.unigram.accept import ASKED, OTHER, SAME
 from tokdfa.kernels.walk.differences import Tokenizations, find_differences
-from tokdfa.tokenizers.encoding.encoded import Decoded
+from tokdfa.tokenizers.decoder import Decoded
 from tokdfa.tokenizers.models.unigram.segmenter import WrongWords
 from tokdfa.tokenizers.round_trip import RoundTrip, ends_in
 

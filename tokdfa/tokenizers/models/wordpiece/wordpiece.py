@@ -15,9 +15,8 @@ from tokdfa.base.errors import AutomatonError
 from tokdfa.regex.unicode.normalization import tables
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.boundaries.words import SpacedBoundaries
-from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
+from tokdfa.tokenizers.decoder import Decoded, Decoder, Spellings, spellings
 from tokdfa.tokenizers.decoding import CLEANUP
-from tokdfa.tokenizers.encoding.encoded import Decoded
 from tokdfa.tokenizers.models.model import Direct, Model
 
 if TYPE_CHECKING:
