@@ -13,7 +13,7 @@ import pytest
 from tests.support.split_patterns import WITHOUT_MACHINE, Case, cases, representatives, short_texts
 from tests.support.split_table import TABLE, row, table
 from tokdfa.base.errors import LimitExceededError, PatternError
-from tokdfa.tokenizers.pretokenizers.machine import find_split_nfa
+from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 from tokdfa.tokenizers.pretokenizers.splitter import Splitter
 from tokdfa.tokenizers.pretokenizers.steps import Behavior, Split, Splitting

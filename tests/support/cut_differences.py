@@ -9,7 +9,8 @@ import numpy as np
 
 from tokdfa.base.budget import Budget
 from tokdfa.kernels.encode.events import CONTINUES, DROPPED
-from tokdfa.tokenizers.pretokenizers.machine import SplitNFA, find_split_nfa
+from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
+from tokdfa.tokenizers.pretokenizers.machine import SplitNFA
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 __all__ = ["first_text_cut_differently"]

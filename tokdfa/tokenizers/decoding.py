@@ -85,7 +85,6 @@ class DecodeReplace(DecodeStep):
     is_separate = True
 
     def __call__(self, tokens: list[str]) -> list[str]:
-        """Return the new spellings."""
         replace = self.replace
         if len(tokens) >= _MANY and replace.literal and replace.pattern and not replace.lengthens:
             joined = _APART.join(tokens)
@@ -101,7 +100,6 @@ class ReplaceWhole(DecodeStep):
     replace: Replace
 
     def __call__(self, tokens: list[str]) -> list[str]:
-        """Return the new spellings."""
         whole = self.replace("".join(tokens))
         spelled = [self.replace(token) for token in tokens]
         return spelled if "".join(spelled) == whole else [*[""] * (len(tokens) - 1), whole]
@@ -112,7 +110,6 @@ class DecodeByteLevel(DecodeStep):
     """Read letters of GPT-2's byte alphabet as bytes, and these as UTF-8; invalid UTF-8 becomes U+FFFD."""
 
     def __call__(self, tokens: list[str]) -> list[str]:
-        """Return the new spellings."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         spelled = [decoder.decode(bytes_of(token)) for token in tokens]
         if spelled:
@@ -136,7 +133,6 @@ class DecodeStrip(DecodeStep):
     is_separate = True
 
     def __call__(self, tokens: list[str]) -> list[str]:
-        """Return the new spellings."""
         return [token[_run(token, self.character, self.count) :] for token in tokens]
 
 
@@ -149,7 +145,6 @@ class StripWhole(DecodeStep):
     is_separate = True
 
     def __call__(self, tokens: list[str]) -> list[str]:
-        """Return the new spellings."""
         stripped = tokens.copy()
         left = self.count
         for index, token in enumerate(tokens):
@@ -162,7 +157,6 @@ class StripWhole(DecodeStep):
 
     @property
     def later(self) -> None:
-        """It does nothing to the text after the beginning."""
         return None
 
 
@@ -178,7 +172,6 @@ class ByteFallback(DecodeStep):
     is_separate = True
 
     def __call__(self, tokens: list[str]) -> list[str]:
-        """Return the new spellings."""
         read = tokens.copy()
         run: list[int] = []
         for index, token in enumerate([*tokens, ""]):
@@ -201,7 +194,6 @@ class DecodeMetaspace(DecodeStep):
     is_separate = True
 
     def __call__(self, tokens: list[str]) -> list[str]:
-        """Return the new spellings."""
         spelled = [token.replace(self.replacement, " ") for token in tokens]
         if tokens and self.drops_first:
             spelled[0] = tokens[0].replace(self.replacement, "")
@@ -209,7 +201,6 @@ class DecodeMetaspace(DecodeStep):
 
     @property
     def later(self) -> DecodeStep:
-        """The step that keeps the first space."""
         return replace(self, drops_first=False)
 
 
@@ -220,7 +211,6 @@ class DecodeSuffix(DecodeStep):
     suffix: str
 
     def __call__(self, tokens: list[str]) -> list[str]:
-        """Return the new spellings."""
         spelled = [token.replace(self.suffix, " ") for token in tokens]
         if tokens:
             spelled[-1] = tokens[-1].replace(self.suffix, "")
@@ -235,7 +225,6 @@ class DecodeWordPiece(DecodeStep):
     cleanups: tuple[tuple[str, str], ...]
 
     def __call__(self, tokens: list[str]) -> list[str]:
-        """Return the new spellings."""
         return [self._spell(token, index) for index, token in enumerate(tokens)]
 
     def _spell(self, token: str, index: int) -> str:
@@ -260,7 +249,6 @@ class DecodeSentencePiece(DecodeStep):
     is_separate = True
 
     def __call__(self, tokens: list[str]) -> list[str]:
-        """Return the new spellings."""
         spelled: list[str] = []
         at_begin = self.drops_first or self.drops_all
         dropped = is_text = False
@@ -289,7 +277,6 @@ class DecodeSentencePiece(DecodeStep):
 
     @property
     def later(self) -> DecodeStep:
-        """The step that keeps the first spaces."""
         return replace(self, drops_first=False, drops_all=False)
 
 

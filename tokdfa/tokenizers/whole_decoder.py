@@ -45,7 +45,6 @@ class WholeDecoder(Decoder):
         self._removed: dict[bytes, int] = {}
 
     def text_of(self, ids: Int32Array) -> Decoded:
-        """Return the text of checked ids, and the end of each id's part."""
         spelled = self._spelled_for(len(ids))
         return self._by_steps(ids) if spelled is None or len(ids) < _FEW else self._by_bytes(ids, spelled)
 
@@ -58,7 +57,6 @@ class WholeDecoder(Decoder):
         return texts.spelled if "spelled" in vars(texts) or self._n_read > len(self._meaning) else None
 
     def spell_texts(self, ids: Int32Array, bounds: Int64Array) -> SpelledTexts | None:
-        """Return the bytes of several texts; see :meth:`Decoder.spell_texts`."""
         spelled = self._spelled_for(len(ids))
         if spelled is None:
             return None
@@ -159,7 +157,6 @@ class WholeDecoder(Decoder):
         return later
 
     def iter_text(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[str]:
-        """Yield the text of a stream; see :meth:`Decoder.iter_text`."""
         first = 0
         ids = [np.empty(0, dtype=np.int32)]
         for chunk in chunks:
@@ -168,15 +165,12 @@ class WholeDecoder(Decoder):
         yield self.text_of(np.concatenate(ids)).text
 
     def bytes_of(self, ids: npt.ArrayLike) -> bytes:
-        """Return the bytes of a stream that is given at once."""
         return b"".join(self.iter_bytes([ids]))
 
     def string_of(self, ids: npt.ArrayLike) -> str:
-        """Return the text of a stream that is given at once."""
         return self.text_of(self.check(ids)).text
 
     def iter_bytes(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[bytes]:
-        """Yield the bytes of a stream."""
         return (text.encode("utf-8") for text in self.iter_text(chunks))
 
 

@@ -19,7 +19,7 @@ from tokdfa.regex.unicode.utf8 import BYTE_OF, BYTES_OF_UTF8
 from tokdfa.tokenizers.boundaries.added import break_each_other
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.neighbours import Neighbours, neighbours
-from tokdfa.tokenizers.pretokenizers.machine import find_split_nfa
+from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
 from tokdfa.tokenizers.pretokenizers.normal_form import automaton_form, splitting_form
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer

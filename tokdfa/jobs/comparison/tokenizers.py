@@ -26,7 +26,7 @@ from tokdfa.jobs.comparison.result import (
     undecided_words,
 )
 from tokdfa.jobs.comparison.separation import Separation, WholePieces, n_bytes
-from tokdfa.tokenizers.pretokenizers.machine import find_split_nfa
+from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 

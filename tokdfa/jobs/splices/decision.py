@@ -31,7 +31,8 @@ from tokdfa.regex.unicode.quick_check import boundaries
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.neighbours import neighbours
-from tokdfa.tokenizers.pretokenizers.machine import SplitNFA, find_split_nfa
+from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
+from tokdfa.tokenizers.pretokenizers.machine import SplitNFA
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 

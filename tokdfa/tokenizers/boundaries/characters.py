@@ -152,12 +152,10 @@ class CharacterBoundaries(PairBoundaries):
     # Ids
 
     def always_cut(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
-        """Return, for each id but the first, whether the text is always cut before it; see `Boundaries`."""
         states = self._by_characters(ids, starts=not begins, ends=ends)
         return kernels.cuts_between(self._neighbours, ids, states, begins=begins)
 
     def doubtful(self, ids: Int32Array, *, begins: bool) -> Int64Array:
-        """Return the parts of ids that may not be canonical; see `Boundaries`."""
         states = self._by_characters(ids, starts=True, ends=True)
         if kernels.find_inner_pairs(self._pairs.table, ids, states):
             missing = np.flatnonzero(states == kernels.NOT_CACHED)

@@ -125,7 +125,6 @@ class PairBoundaries(Boundaries):
         return found
 
     def is_cut(self, left: str, right: str) -> bool:
-        """Return whether a text is always cut between two characters."""
         return self.at(left, right) == CUT
 
     def known_of(self, left: IntegerArray, right: IntegerArray) -> Uint8Array:

@@ -93,7 +93,6 @@ class TextBoundaries(PairBoundaries):
         return CUT if self._pieces.between[0][before, after].all() else DOUBT
 
     def always_cut(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
-        """Return, for each id but the first, whether the text is always cut before it; see `Boundaries`."""
         if self.why_none is not None:
             return super().always_cut(ids)
         first, last = self._ends
@@ -108,7 +107,6 @@ class TextBoundaries(PairBoundaries):
     # Ids
 
     def in_ids(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> Int64Array:
-        """Return the ids before which the stream may be cut; see `Boundaries`."""
         if self._has_suffix:
             return super().in_ids(ids, begins=begins, ends=ends)
         found: list[Int64Array] = [np.empty(0, dtype=np.int64)]
@@ -176,7 +174,6 @@ class TextBoundaries(PairBoundaries):
     # Texts
 
     def in_text(self, text: str, *, begins: bool = True, ends: bool = False) -> Int64Array:
-        """Return the characters before which a text may be cut; see `Boundaries`."""
         if self._has_suffix:
             return super().in_text(text, begins=begins, ends=ends)
         return np.flatnonzero(self.of_text(text, begins=begins, ends=ends).offsets[1:-1]) + 1

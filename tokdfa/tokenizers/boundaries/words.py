@@ -60,7 +60,6 @@ class _SpaceBoundaries(Boundaries):
     """Boundaries before spaces only."""
 
     def last_cut(self, before: str, text: str) -> int:
-        """Return the last offset where a text after a character is always cut, -1 if there is none."""
         at = text.rfind(" ")
         while at >= 0:
             left = text[at - 1] if at else before
@@ -105,7 +104,6 @@ class UnigramBoundaries(_SpaceBoundaries):
         return found.left is not None and found.left != SPACE and found.left not in spaces()
 
     def always_cut(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
-        """Return, for each id but the first, whether the text is always cut before it."""
         may_end, may_begin = self.sides
         cut: BoolArray = may_begin[ids[1:]] & may_end[ids[:-1]]
         return cut

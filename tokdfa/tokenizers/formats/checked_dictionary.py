@@ -46,7 +46,6 @@ class ByteTokens(_LateTokens):
 
     @property
     def symbols(self) -> tuple[Word, ...]:
-        """The 256 bytes."""
         return _BYTES
 
     def spelled_with(self, text: Uint8Array, offsets: Int64Array) -> Spellings:
@@ -101,7 +100,6 @@ class SymbolTokens(_LateTokens):
 
     @property
     def letters(self) -> Sequence[str]:
-        """The base alphabet, each symbol as a string."""
         return self._spelled[0]
 
     @cached_property

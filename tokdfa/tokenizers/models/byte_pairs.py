@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
 
+def _of_contents(name: str) -> Any:
+    # Read when it is asked for: finding the rules may take longer than loading the file.
+    return property(attrgetter(f"_contents.{name}"))
+
+
 class BytePairs(Model):
     """A model that merges pairs of symbols by the rules of a dictionary, which may be improper.
 
@@ -49,25 +55,16 @@ class BytePairs(Model):
         self._contents = contents
         self._foreign = contents.foreign
         self.prefix = contents.prefix
-        self._read = _bytes_of_letters if contents.spelled_bytes else str.encode
+        # Of GPT-2's letters for bytes, or of UTF-8.
+        self._read = (lambda text: bytes(map(BYTE_OF.__getitem__, text))) if contents.spelled_bytes else str.encode
         settings = contents.suffix, contents.spelled_bytes, contents.whole_piece
         self.suffix, self.spells_bytes, self.whole_piece = self._settings = settings
         self.piece_ids = PieceIds(contents)
 
-    @property
-    def dictionary(self) -> Dictionary:
-        """The rules."""
-        return self._contents.dictionary
-
-    @property
-    def merges(self) -> Merges | None:
-        """All merging pairs, if the rules do not determine them."""
-        return self._contents.merges
-
-    @property
-    def extra_tokens(self) -> tuple[Word, ...]:
-        """The tokens that no rule mentions."""
-        return self._contents.extra
+    # The rules; all merging pairs, if the rules do not determine them; and the tokens that no rule mentions.
+    dictionary: Dictionary = _of_contents("dictionary")
+    merges: Merges | None = _of_contents("merges")
+    extra_tokens: tuple[Word, ...] = _of_contents("extra")
 
     @cached_property
     def capabilities(self) -> frozenset[str]:  # type: ignore[override]
@@ -97,12 +94,10 @@ class BytePairs(Model):
 
     @property
     def is_token(self) -> BoolArray:
-        """For each id, whether it is the id of a token."""
         return self.id_to_token >= 0
 
     @property
     def sizes(self) -> dict[str, int]:
-        """The number of rules."""
         return {"rules": len(self.dictionary)}
 
     # Its automata
@@ -175,13 +170,13 @@ class BytePairs(Model):
     def strings(self) -> list[str]:
         """The spelling of each id in its file, for a dictionary over characters."""
         words = (*self.dictionary.alphabet, *self.extra_tokens)
-        of_word = [self._string(cast("str | tuple[str, ...]", word)) for word in words]
+        # Symbols but the first have the prefix.
+        skip = len(self.prefix or "")
+        symbols = (cast("str | tuple[str, ...]", word) for word in words)
+        of_word = [
+            "".join((word[0], *(symbol[skip:] for symbol in word[1:]))) if skip else "".join(word) for word in symbols
+        ]
         return [of_word[number] if number >= 0 else "" for number in self.id_to_token.tolist()]
-
-    def _string(self, word: str | tuple[str, ...]) -> str:
-        if self.prefix and len(word) > 1:
-            return word[0] + "".join(symbol[len(self.prefix) :] for symbol in word[1:])
-        return "".join(word)
 
     def id_mask(self, allowed: BoolArray) -> BoolArray:
         """Return the mask over ids for a mask over the tokens of the dictionary; special tokens are not allowed."""
@@ -216,7 +211,6 @@ class BytePairs(Model):
         return self._read(text) + end
 
     def id_spellings(self, tokenizer: Tokenizer) -> Spellings:
-        """Return the bytes of all ids, special tokens included; empty for unused ids."""
         text, offsets = self.spellings
         numbers = self.id_to_token.copy()
         specials = tokenizer.specials
@@ -239,7 +233,6 @@ class BytePairs(Model):
         return np.array([number >= 0 and ends[number] for number in self.id_to_token.tolist()])
 
     def spelled(self, tokenizer: Tokenizer) -> Spelled:
-        """Return the text that each id adds; see :attr:`AnyTokenizer.spelled`."""
         from tokdfa.tokenizers.spelled import Spelled, spelled_by_steps, spelled_with_suffix
 
         steps = tokenizer.rewriting.decoding
@@ -277,7 +270,6 @@ class BytePairs(Model):
     encode_side_by_side = staticmethod(byte_pair_texts.encode_side_by_side)
 
     def stream(self, tokenizer: Tokenizer) -> EncodingStream:
-        """Return a stream that encodes a text part by part; see :meth:`Tokenizer.stream`."""
         from tokdfa.tokenizers.encoding.stream import HeldStream, SettlingStream, encode_from
 
         if tokenizer.why_not("spelling") is None:
@@ -289,7 +281,6 @@ class BytePairs(Model):
         )
 
     def boundaries(self, tokenizer: Tokenizer) -> Boundaries:
-        """Return the boundaries in texts and ids, where both sides are encoded separately."""
         from tokdfa.tokenizers.boundaries.characters import CharacterBoundaries, why_none
         from tokdfa.tokenizers.boundaries.texts import TextBoundaries
 
@@ -304,19 +295,16 @@ class BytePairs(Model):
     # Description
 
     def facts(self, tokenizer: Tokenizer) -> dict[str, Any]:
-        """Return the facts that ``tokdfa info`` prints; see :meth:`AnyTokenizer.facts`."""
         from tokdfa.tokenizers.facts import facts_of
 
         return facts_of(tokenizer)
 
     def fingerprint_parts(self, tokenizer: Tokenizer) -> dict[str, str]:
-        """Return the hashes of the parts of the tokenizer; see :func:`tokdfa.fingerprint`."""
         from tokdfa.tokenizers.fingerprint import parts_of_byte_pairs
 
         return parts_of_byte_pairs(tokenizer)
 
     def made_of(self, tokenizer: Tokenizer) -> tuple[object, ...]:
-        """Return all parts of the tokenizer; see :attr:`AnyTokenizer.made_of`."""
         merges = () if self.merges is None else self.merges
         arrays = (*self.spellings, self.token_to_id, self.dictionary.left, self.dictionary.right, *merges)
         settings = (
@@ -329,8 +317,3 @@ class BytePairs(Model):
             None if tokenizer.why_not("spelling") is None else (tokenizer.specials, tokenizer.rewrites),
         )
         return (*(array.astype(np.int64).tobytes() for array in arrays), repr(settings))
-
-
-def _bytes_of_letters(text: str) -> bytes:
-    """Return the bytes for which letters of GPT-2's alphabet stand."""
-    return bytes(BYTE_OF[character] for character in text)

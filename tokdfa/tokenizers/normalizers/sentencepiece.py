@@ -130,7 +130,6 @@ class SentencePieceNormalizer(Normalizer):
     is_local = touches_ends = True
 
     def __call__(self, text: str) -> str:
-        """Return `text` normalized."""
         if not text:
             return text
         if self.table is not None:
@@ -147,14 +146,12 @@ class SentencePieceNormalizer(Normalizer):
 
     @property
     def substitution(self) -> Substitution | None:
-        """See :attr:`Normalizer.substitution`."""
         if self.table is not None or self.trims_spaces:
             return None
         space = SPACE if self.shows_spaces else " "
         return Substitution(space if self.puts_space else "", {" ": SPACE} if self.shows_spaces else {})
 
     def sides(self, left: str, right: str) -> Sides | None:
-        """See :meth:`Normalizer.sides`."""
         if self.table is not None:
             changed = self.table.sides(left, right)
             if changed is None:
@@ -167,11 +164,9 @@ class SentencePieceNormalizer(Normalizer):
 
     @property
     def later(self) -> Normalizer:
-        """The normalizer of the text after a boundary, before which no space is put."""
         return replace(self, puts_space=False, continues=True)
 
     def touched(self, characters: frozenset[str]) -> frozenset[str] | None:
-        """See :meth:`Normalizer.touched`."""
         if not self.shows_spaces:
             return None
         return characters & (frozenset() if self.table is None else self.table.touched)
@@ -187,7 +182,6 @@ class SpaceAfter(Normalizer):
     normalizer: SentencePieceNormalizer
 
     def __call__(self, text: str) -> str:
-        """Return `text` normalized."""
         first = self.normalizer
         normalized = first(text)
         if not normalized and self._is_blank(text):
@@ -224,7 +218,6 @@ class Precompiled(Normalizer):
         return Precompiled, (self._rules, self._digest)
 
     def __call__(self, text: str) -> str:
-        """Return `text` with everything replaced."""
         return map_graphemes(text, self._of_grapheme, self._of_characters)
 
     def _of_grapheme(self, grapheme: str) -> str:
@@ -240,7 +233,6 @@ class Precompiled(Normalizer):
         return text.translate(self._singles)
 
     def touched(self, characters: frozenset[str]) -> frozenset[str]:
-        """See :meth:`Normalizer.touched`."""
         known = self._rules.characters
         return characters & frozenset(map(chr, np.flatnonzero(known.alone | known.inside).tolist()))
 

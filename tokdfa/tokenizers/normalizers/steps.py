@@ -52,7 +52,6 @@ class _OneByOne(Normalizer):
         return Sides(before[-1], after[0]) if before and after else None
 
     def touched(self, characters: frozenset[str]) -> frozenset[str] | None:
-        """See :meth:`Normalizer.touched`."""
         return frozenset(character for character in characters if self(character) != character)
 
 
@@ -66,7 +65,6 @@ class UnicodeForm(Normalizer):
 
     @property
     def only_form(self) -> Form:
-        """The form."""
         return self.form
 
     def __call__(self, text: str) -> str:
@@ -80,14 +78,12 @@ class UnicodeForm(Normalizer):
         return text if is_normal(data, self.form) else in_form(data, self.form).tobytes().decode()
 
     def sides(self, left: str, right: str) -> Sides | None:
-        """See :meth:`Normalizer.sides`."""
         steady = self._steady
         if not (steady[ord(left)] and steady[ord(right)]):
             return None
         return Sides(left, right, composites(right, self.form))
 
     def touched(self, characters: frozenset[str]) -> frozenset[str]:
-        """See :meth:`Normalizer.touched`."""
         steady = self._steady
         return frozenset(character for character in characters if not steady[ord(character)])
 
@@ -104,7 +100,6 @@ class Lowercase(_OneByOne):
     keeps_beginning = True
 
     def __call__(self, text: str) -> str:
-        """Return `text` normalized."""
         return lowercase(text)
 
 
@@ -113,7 +108,6 @@ class StripAccents(_OneByOne):
     """Without combining marks."""
 
     def __call__(self, text: str) -> str:
-        """Return `text` normalized."""
         return strip_accents(text)
 
 
@@ -122,7 +116,6 @@ class Nmt(_OneByOne):
     """Without control characters, and with spaces for other white space and for invisible characters."""
 
     def __call__(self, text: str) -> str:
-        """Return `text` normalized."""
         return text.translate(_NMT)
 
 
@@ -138,7 +131,6 @@ class ByteLetters(Normalizer):
     keeps_beginning = True
 
     def __call__(self, text: str) -> str:
-        """Return `text` normalized."""
         return spell(text.encode("utf-8"))
 
 
@@ -151,22 +143,18 @@ class Strip(Normalizer):
     is_local = touches_ends = True
 
     def __call__(self, text: str) -> str:
-        """Return `text` normalized."""
         blanks = _blanks()
         text = text.lstrip(blanks) if self.left else text
         return text.rstrip(blanks) if self.right else text
 
     def sides(self, left: str, right: str) -> Sides | None:
-        """See :meth:`Normalizer.sides`."""
         return None if left in spaces() else Sides(left, right)
 
     @property
     def later(self) -> Normalizer:
-        """The normalizer that strips the right end only, if it does."""
         return replace(self, left=False)
 
     def touched(self, characters: frozenset[str]) -> frozenset[str] | None:
-        """See :meth:`Normalizer.touched`."""
         # After a special token, it removes a space from the left.
         return None if self.left else characters & spaces() - {" "}
 
@@ -184,21 +172,17 @@ class Prepend(Normalizer):
     keeps_beginning = is_local = touches_ends = True
 
     def __call__(self, text: str) -> str:
-        """Return `text` normalized."""
         return self.prefix + text if text else text
 
     @property
     def substitution(self) -> Substitution:
-        """See :attr:`Normalizer.substitution`."""
         return Substitution(self.prefix, {})
 
     def sides(self, left: str, right: str) -> Sides | None:
-        """See :meth:`Normalizer.sides`."""
         return Sides(left, right)
 
     @property
     def later(self) -> None:
-        """Nothing is put before the rest of a text."""
         return None
 
 
@@ -217,7 +201,6 @@ class Replace(Normalizer):
     most_seconds: float = field(default=20.0, repr=False, compare=False)
 
     def __call__(self, text: str) -> str:
-        """Return `text` normalized."""
         if self.literal:
             if self.lengthens:
                 n = text.count(self.pattern) * (len(self.content) - len(self.pattern))
@@ -240,18 +223,15 @@ class Replace(Normalizer):
 
     @property
     def substitution(self) -> Substitution | None:
-        """See :attr:`Normalizer.substitution`."""
         if not self.literal or len(self.pattern) != 1 or len(self.content) != 1:
             return None
         return Substitution("", {self.pattern: self.content})
 
     @property
     def is_local(self) -> bool:
-        """Whether the pattern is a string."""
         return self.literal
 
     def sides(self, left: str, right: str) -> Sides | None:
-        """See :meth:`Normalizer.sides`."""
         pattern = self.pattern
         if not self.literal or left + right in pattern:
             return None
@@ -263,7 +243,6 @@ class Replace(Normalizer):
         return None if is_beside or not self.content else Sides(left, right)
 
     def touched(self, characters: frozenset[str]) -> frozenset[str] | None:
-        """See :meth:`Normalizer.touched`."""
         if self.literal and {*self.pattern} != {" "}:
             return characters & {*self.pattern} - {" "}
         # Runs of spaces, which are not in such words.
@@ -302,16 +281,13 @@ class Chain(Normalizer):
 
     @property
     def only_form(self) -> Form | None:
-        """The normalization form that texts are brought into, if nothing else is done to them."""
         return self.steps[0].only_form if len(self.steps) == 1 else None
 
     @property
     def keeps_beginning(self) -> bool:
-        """Whether the beginning of the normalized text always comes from the beginning of the text."""
         return all(step.keeps_beginning for step in self.steps)
 
     def __call__(self, text: str) -> str:
-        """Return `text` normalized."""
         most = most_characters(len(text))
         for step in self.steps:
             text = step(text)
@@ -320,7 +296,6 @@ class Chain(Normalizer):
 
     @property
     def substitution(self) -> Substitution | None:
-        """See :attr:`Normalizer.substitution`."""
         done = Substitution("", {})
         for step in self.steps:
             each = step.substitution
@@ -331,16 +306,13 @@ class Chain(Normalizer):
 
     @property
     def is_local(self) -> bool:
-        """Whether all steps are."""
         return all(step.is_local for step in self.steps)
 
     @property
     def touches_ends(self) -> bool:
-        """Whether one of the steps does."""
         return any(step.touches_ends for step in self.steps)
 
     def sides(self, left: str, right: str) -> Sides | None:
-        """See :meth:`Normalizer.sides`."""
         found = Sides(left, right)
         for step in self.steps:
             if found.left is None:
@@ -355,12 +327,10 @@ class Chain(Normalizer):
 
     @property
     def later(self) -> Normalizer | None:
-        """The steps of the text after a boundary."""
         steps = [step.later for step in self.steps]
         kept = tuple(step for step in steps if step is not None)
         return Chain(kept) if kept else None
 
     def touched(self, characters: frozenset[str]) -> frozenset[str] | None:
-        """See :meth:`Normalizer.touched`."""
         found = [step.touched(characters) for step in self.steps]
         return frozenset().union(*(each for each in found if each is not None)) if None not in found else None

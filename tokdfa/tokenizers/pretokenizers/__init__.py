@@ -7,7 +7,8 @@ Read in this order:
 2. `pretokenizer`: their meaning by definition, with a backtracking engine, and steps that come after ByteLevel.
 3. `step_trees`, `split_nfa`: the same as an unambiguous NFA that guesses where pieces begin and
    which look-arounds of the pattern hold.
-4. `machine`: that NFA, and its determinization; those in use are shipped. `building` builds the machines of others.
+4. `machine`: that NFA, and its determinization; those in use are shipped. `finding` reads or builds the one,
+   `building` the other.
 5. `splitter`: the machine over UTF-8 in C, on whole texts and on streams.
 
 `explanation` says which alternative of which step made a piece, and how far the machine had to look. `token_lift` lifts

@@ -30,12 +30,12 @@ from tokdfa.kernels.encode.events import BEGINS
 from tokdfa.regex import syntax
 from tokdfa.regex.class_dfa import Partition
 from tokdfa.regex.unicode import Ranges
+from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
 from tokdfa.tokenizers.pretokenizers.machine import (
     DEFAULT_MAX_STATES,
     Machine,
     Runs,
     SplitNFA,
-    find_split_nfa,
     is_known,
     splitting_budget,
 )

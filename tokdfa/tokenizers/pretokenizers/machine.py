@@ -7,7 +7,6 @@ There are two files each: encoding needs the machines, validation the rest.
 from __future__ import annotations
 
 import json
-from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -17,7 +16,6 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint16Array
 from tokdfa.base.budget import DEFAULT_MAX_SECONDS, Budget
-from tokdfa.base.errors import LimitExceededError, PatternError, TokdfaError
 from tokdfa.tokenizers.pretokenizers.steps import NAMED, Splitting
 
 DEFAULT_MAX_STATES = 5_000
@@ -139,33 +137,6 @@ def _fields(name: str) -> dict[str, Any]:
 def _classes(runs: dict[str, list[int]]) -> Uint16Array:
     """Return the class of every code point, given the classes of runs of them."""
     return np.repeat(np.array(runs["run_class"], np.uint16), runs["run_length"])
-
-
-def find_split_nfa(splitting: Splitting, budget: Budget | None = None) -> SplitNFA:
-    """Return the NFA of a splitting: read if it is prebuilt, built once otherwise.
-
-    A space may be put only before the first step; whoever runs the automaton feeds it that space. The budget includes
-    the scans of the steps. With one, the NFA is built anew; without, the result is shared, be it that it exceeds the
-    default budget. PatternError is raised if a pattern cannot be read, or needs something automata cannot express.
-    """
-    if budget is None:
-        found = _found(splitting)
-        if isinstance(found, TokdfaError):
-            raise copy(found)
-        return found
-    # Imported here: known splittings do not need it.
-    from tokdfa.tokenizers.pretokenizers.split_nfa import build_split_nfa
-
-    return build_split_nfa(splitting, budget)
-
-
-@lru_cache(maxsize=8)
-def _found(splitting: Splitting) -> SplitNFA | TokdfaError:
-    try:
-        return known_split_nfa(splitting) or find_split_nfa(splitting, splitting_budget())
-    except (PatternError, LimitExceededError) as error:
-        # A copy has neither traceback nor context; their frames would keep the callers' variables alive.
-        return copy(error)
 
 
 @cache

@@ -12,7 +12,8 @@ from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.kernels.dfa.explicit import coarsest_partition
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
-from tokdfa.tokenizers.pretokenizers.machine import SplitNFA, find_split_nfa, splitting_budget
+from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
+from tokdfa.tokenizers.pretokenizers.machine import SplitNFA, splitting_budget
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 _EVENTS = (CONTINUES, BEGINS, DROPPED)

@@ -20,7 +20,8 @@ from tokdfa.base.errors import LimitExceededError, PatternError, UnsupportedFeat
 from tokdfa.base.locks import SHARED
 from tokdfa.kernels.encode.events import BEGINS, DROPPED
 from tokdfa.kernels.walk.parts import outer_symbols
-from tokdfa.tokenizers.pretokenizers.machine import SplitNFA, find_split_nfa
+from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
+from tokdfa.tokenizers.pretokenizers.machine import SplitNFA
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 
 SAFE: Final = 0

@@ -187,7 +187,7 @@ SplitState: TypeAlias = tuple[Stage, ...] | None
 
 
 def build_split_nfa(splitting: Splitting, budget: Budget) -> SplitNFA:
-    """Return the NFA of a splitting; see :func:`.machine.find_split_nfa`."""
+    """Return the NFA of a splitting; see :func:`.finding.find_split_nfa`."""
     if splitting.prefix_space or splitting.metaspace_at:
         raise PatternError("spaces inserted by a later step cannot be expressed by an automaton", value=splitting)
     if splitting.byte_steps:

@@ -22,7 +22,8 @@ from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.kernels.walk.parts import Completions
 from tokdfa.regex.unicode.utf8 import cut_apart
 from tokdfa.regex.utf8 import FIRST_LEADS, SymbolTries
-from tokdfa.tokenizers.pretokenizers.machine import SplitNFA, find_split_nfa
+from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
+from tokdfa.tokenizers.pretokenizers.machine import SplitNFA
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 # A set of hypotheses, as the bits of an integer.

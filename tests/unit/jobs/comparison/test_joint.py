@@ -11,7 +11,7 @@ from tests.support.seeds import seeds
 from tokdfa.jobs.comparison.joint import Joint
 from tokdfa.kernels.walk.parts import MOST_EFFECTS
 from tokdfa.regex.unicode.utf8 import cut_apart
-from tokdfa.tokenizers.pretokenizers.machine import find_split_nfa
+from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 PIECES = [*"aZ 1\n'é中\U0001f600s", "\u0301", "  ", "'ll"]

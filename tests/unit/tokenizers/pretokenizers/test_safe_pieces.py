@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
-from tokdfa.tokenizers.pretokenizers.machine import SplitNFA, find_split_nfa
+from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
+from tokdfa.tokenizers.pretokenizers.machine import SplitNFA
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.tokenizers.pretokenizers.safe_pieces import SAFE, UNSAFE, SafePieces
 from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting

@@ -252,15 +252,12 @@ class CharacterTable:
     def _are_apart(self, present: Set[str], text: str) -> bool:
         """Return whether each of these characters is replaced wherever it is, and by none of the others."""
         rules = self.rules.quickest
-        if not all(character in rules for character in present) or any(map(self._is_inside, present)):
+        inside = self.rules.characters.inside
+        if not all(character in rules and not inside[ord(character)] for character in present):
             return False
         if not all(present.isdisjoint(rules[character]) for character in present):
             return False
         return not any(word in text for word in self.kept if not present.isdisjoint(word))
-
-    def _is_inside(self, character: str) -> bool:
-        """Whether a character is in a word of several characters, but not the first one."""
-        return bool(self.rules.characters.inside[ord(character)])
 
     def sides(self, left: str, right: str) -> tuple[str, str] | None:
         """Return two neighbouring characters as they are replaced; None if that depends on their neighbours.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeAlias, overload
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
 
@@ -75,15 +75,6 @@ class PieceTexts(Sequence[str]):
         return len(self.offsets) - 1
 
 
-class FoundWords(NamedTuple):
-    """Pieces ascending by their bytes: piece i is ``text[offsets[i] : offsets[i + 1] - gap]``, and has an id."""
-
-    text: Uint8Array
-    offsets: Int64Array
-    gap: int
-    ids: Int32Array
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class UnigramModel:
     """The pieces of a Unigram model, by id, with their scores and the arithmetic of their sums.
@@ -120,16 +111,16 @@ class UnigramModel:
         return self.arithmetic == "sentencepiece 0.2.1"
 
     @property
-    def found_words(self) -> FoundWords:
-        """The pieces that are found in texts, ascending by their bytes."""
+    def found_words(self) -> tuple[Uint8Array, Int64Array, int, Int32Array]:
+        """The pieces found in texts, ascending by their bytes: text, offsets and gap as of `PieceTexts`, and ids."""
         pieces, ids = PieceTexts.of(self.pieces), np.flatnonzero(self.is_found).astype(np.int32)
         if not len(ids):
-            return FoundWords(np.empty(0, dtype=np.uint8), np.zeros(1, dtype=np.int64), pieces.gap, ids)
+            return np.empty(0, dtype=np.uint8), np.zeros(1, dtype=np.int64), pieces.gap, ids
         text, lengths = spell(pieces.text, pieces.offsets, ids)
         offsets = running_sum(lengths)
         order = sort_words(text, offsets, pieces.gap)
         text, lengths = spell(text, offsets, order)
-        return FoundWords(text, running_sum(lengths), pieces.gap, ids[order])
+        return text, running_sum(lengths), pieces.gap, ids[order]
 
     @property
     def has_inner_spaces(self) -> bool:

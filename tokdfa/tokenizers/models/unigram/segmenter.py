@@ -47,14 +47,14 @@ class Segmenter:
 
     def __init__(self, model: UnigramModel) -> None:
         self.model = model
-        words = model.found_words
-        size = len(words.text) - words.gap * len(words.ids)
+        text, offsets, gap, ids = model.found_words
+        size = len(text) - gap * len(ids)
         if size > LARGEST_TRIE:
             raise LimitExceededError(f"the pieces have more than {LARGEST_TRIE} bytes", value=size)
         self.tables = unigram_tables(
-            (words.text, words.offsets, words.gap),
-            model.scores[words.ids],
-            words.ids,
+            (text, offsets, gap),
+            model.scores[ids],
+            ids,
             unknown=(NO_UNKNOWN if model.unknown is None else model.unknown, model.unknown_score),
             byte_ids=None if model.byte_ids is None else np.array(model.byte_ids, dtype=np.int32),
             single=model.is_single,

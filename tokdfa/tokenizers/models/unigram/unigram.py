@@ -60,14 +60,13 @@ class Unigram(Model):
         self.unknown, self.unknown_score, self.byte_ids = table.unknown, table.unknown_score, table.byte_ids
         self.arithmetic, self.is_single = table.arithmetic, table.is_single
         self.spells_bytes = contents.spelled_bytes
-        self.spell = _in_letters if contents.spelled_bytes else None
+        self.spell = (lambda data: to_letters(data).encode("utf-8")) if contents.spelled_bytes else None
         self.capabilities = frozenset(("letters",) if contents.spelled_bytes else ())
         late = ", rounded late" if table.is_rounded_late else ""
         self.semantics = f"best sum in {32 if table.is_single else 64} bits{late}"
 
     @property
     def is_token(self) -> BoolArray:
-        """For each id of the model, whether it is the id of a piece: all are."""
         return np.ones(len(self.pieces), dtype=np.bool_)
 
     @property
@@ -77,12 +76,10 @@ class Unigram(Model):
 
     @property
     def sizes(self) -> dict[str, int]:
-        """The number of pieces that are found in texts."""
         return {"pieces": int(self.is_found.sum())}
 
     @property
     def strings(self) -> list[str]:
-        """The piece of each id."""
         return [*self.pieces]
 
     # From text to ids
@@ -98,7 +95,6 @@ class Unigram(Model):
         return None if texts is None else texts.encode_whole
 
     def encode(self, tokenizer: Tokenizer, text: str) -> Int32Array:
-        """Return the ids of any text; see :meth:`Tokenizer.encode`."""
         return self.encode_on(tokenizer, text, BEGINNING)[0]
 
     def encode_on(
@@ -133,13 +129,11 @@ class Unigram(Model):
     def accept(
         self, tokenizer: Tokenizer, ids: Int32Array, before: Before | None, *, begins: bool
     ) -> tuple[int, Before] | None:
-        """Return the number of bytes of canonical ids, and the state after them; see :meth:`RoundTrip.accept`."""
         return accept(cast("UnigramTokenizer", tokenizer), ids, None if begins else before or BEGINNING)
 
     def wrong_words(
         self, tokenizer: Tokenizer, ids: Int32Array, before: Before | None, *, begins: bool
     ) -> tuple[int, int, Before, WrongWords]:
-        """Return the words of ids that are not canonical; see :meth:`RoundTrip.wrong_words`."""
         return wrong_words(cast("UnigramTokenizer", tokenizer), ids, None if begins else before or BEGINNING)
 
     def recorded(self, tokenizer: Tokenizer, text: str, before: Before | None, *, begins: bool) -> RecordedText:
@@ -223,13 +217,11 @@ class Unigram(Model):
             return tokenizer.derived(piece_spellings)
 
     def spelled(self, tokenizer: Tokenizer) -> Spelled:
-        """Return the text that each id adds, by its position; see :attr:`AnyTokenizer.spelled`."""
         from tokdfa.tokenizers.spelled import spelled_by_steps
 
         return spelled_by_steps(tokenizer.token_strings, tokenizer.rewriting.decoding or (), tokenizer.format)
 
     def decoder(self, tokenizer: Tokenizer) -> WholeDecoder:
-        """Return the decoder, which spells all ids of a stream at once."""
         steps = tokenizer.rewriting.decoding or ()
         return WholeDecoder(tokenizer.id_spellings, tokenizer.means_something, tokenizer.strings, steps)
 
@@ -243,13 +235,11 @@ class Unigram(Model):
         return tokenizer.token_strings[id]
 
     def acceptor(self, tokenizer: Tokenizer) -> Acceptor | None:
-        """Return the acceptor of streams word by word; None if their text is not the text of their pieces."""
         return tokenizer.derived(acceptor)
 
     # Description
 
     def facts(self, tokenizer: Tokenizer) -> dict[str, Any]:
-        """Return the facts that ``tokdfa info`` prints; see :meth:`AnyTokenizer.facts`."""
         from tokdfa.tokenizers.facts import counts, library_fact, special_counts
 
         rewriting = tokenizer.rewriting
@@ -275,7 +265,6 @@ class Unigram(Model):
         }
 
     def fingerprint_parts(self, tokenizer: Tokenizer) -> dict[str, str]:
-        """Return the hashes of the parts of the tokenizer; see :func:`tokdfa.fingerprint`."""
         from tokdfa.tokenizers.fingerprint import hash_of, hash_of_specials, unicode_tables
 
         normalizer, split = tokenizer.rewriting.normalizer, tokenizer.splitting
@@ -294,7 +283,6 @@ class Unigram(Model):
         }
 
     def made_of(self, tokenizer: Tokenizer) -> tuple[object, ...]:
-        """Return all parts of the tokenizer; see :attr:`AnyTokenizer.made_of`."""
         scores = tuple(np.where(self.is_found, self.scores, 0.0).tolist())
         unknown = (self.unknown, self.unknown_score, self.arithmetic, self.byte_ids)
         split = tokenizer.pretokenizer
@@ -334,11 +322,6 @@ def _in_bytes(tokenizer: Tokenizer, segment: str, *, begins: bool) -> tuple[byte
     if spell is not None:
         parts = [*map(spell, parts)]
     return b"".join(parts), np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
-
-
-def _in_letters(data: bytes) -> bytes:
-    """Return letters of GPT-2's byte alphabet for bytes, in UTF-8."""
-    return to_letters(data).encode("utf-8")
 
 
 def _check_encodable(text: str) -> None:

@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, NamedTuple
+from operator import attrgetter
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -25,6 +26,10 @@ class WordCharacters(NamedTuple):
     # In a normalized text.
     spaces: frozenset[str]
     punctuation: frozenset[str]
+
+
+def _of_characters(name: str) -> Any:
+    return property(attrgetter(f"characters.{name}"))
 
 
 class WordNormalizer(ABC):
@@ -60,25 +65,11 @@ class WordNormalizer(ABC):
     def characters(self) -> WordCharacters:
         """The characters that it removes, and those that words consist of or end with."""
 
-    @property
-    def removed(self) -> Ranges:
-        """The code points that cleaning removes."""
-        return self.characters.removed
-
-    @property
-    def ideographs(self) -> Ranges:
-        """The code points that are words of their own, unless `effects` says otherwise."""
-        return self.characters.ideographs
-
-    @property
-    def spaces(self) -> frozenset[str]:
-        """The characters that end words in a normalized text."""
-        return self.characters.spaces
-
-    @property
-    def punctuation(self) -> frozenset[str]:
-        """The characters that are words of their own in a normalized text."""
-        return self.characters.punctuation
+    # As `characters` has them.
+    removed: Ranges = _of_characters("removed")
+    ideographs: Ranges = _of_characters("ideographs")
+    spaces: frozenset[str] = _of_characters("spaces")
+    punctuation: frozenset[str] = _of_characters("punctuation")
 
     @property
     @abstractmethod
@@ -107,7 +98,6 @@ class BertNormalizer(WordNormalizer, Normalizer):
     library: ClassVar[str] = "tokenizers"
 
     def __call__(self, text: str) -> str:
-        """Return `text` normalized."""
         data = tables()
         if self.clean_text or self.chinese:
             text = text.translate(_cleaning(self.clean_text, self.chinese))
@@ -116,7 +106,6 @@ class BertNormalizer(WordNormalizer, Normalizer):
         return lowercase(text) if self.lowercase else text
 
     def effect(self, character: str) -> str:
-        """Return the normal form of `character` alone, which may be empty or have spaces around it."""
         data, code = tables(), ord(character)
         if self.clean_text and contains(data.control, code):
             return ""
@@ -131,17 +120,14 @@ class BertNormalizer(WordNormalizer, Normalizer):
 
     @property
     def effects(self) -> Mapping[str, str]:
-        """The normal forms of characters outside `removed` and `ideographs`, except for unchanged ones and Hangul."""
         return _effects(self)
 
     @property
     def characters(self) -> WordCharacters:
-        """The characters that it removes, and those that words consist of or end with."""
         return _characters(self.clean_text, self.chinese)
 
     @property
     def reorders(self) -> bool:
-        """Whether characters are decomposed in full, and combining marks that stay are put in canonical order."""
         return self.strip_accents
 
 
@@ -228,7 +214,6 @@ class LlamaCppNormalizer(WordNormalizer):
     library: ClassVar[str] = "llama.cpp"
 
     def __call__(self, text: str) -> str:
-        """Return `text` normalized."""
         return "".join(map(self.effect, text))
 
     def effect(self, character: str) -> str:
@@ -246,12 +231,10 @@ class LlamaCppNormalizer(WordNormalizer):
 
     @property
     def effects(self) -> Mapping[str, str]:
-        """The normal forms of characters outside `removed` and `ideographs`, except for unchanged ones."""
         return _effects_of_llama_cpp(self)
 
     @property
     def characters(self) -> WordCharacters:
-        """The characters that it removes, and those that words consist of or end with."""
         return _characters_of_llama_cpp()
 
     @property

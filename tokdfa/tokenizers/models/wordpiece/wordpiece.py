@@ -59,14 +59,12 @@ class WordPiece(Model):
 
     @property
     def is_token(self) -> BoolArray:
-        """For each id of the vocabulary, whether it is the id of an entry."""
         meaning = np.zeros(self.vocabulary.n_ids, dtype=np.bool_)
         meaning[[number for _, number in self.vocabulary.items()]] = True
         return meaning
 
     @property
     def sizes(self) -> dict[str, int]:
-        """The number of entries."""
         return {"entries": len(self.vocabulary)}
 
     @property
@@ -121,11 +119,9 @@ class WordPiece(Model):
     # From text to ids
 
     def direct(self, tokenizer: Tokenizer) -> Direct | None:
-        """Return the function that encodes all texts in one pass."""
         return self.end_to_end.encode_ids
 
     def encode(self, tokenizer: Tokenizer, text: str | bytes) -> Int32Array:
-        """Return the ids of any text; see :meth:`Tokenizer.encode`."""
         return self.end_to_end.encode_ids(text)
 
     def stream(self, tokenizer: Tokenizer) -> EncodingStream:
@@ -216,7 +212,6 @@ class WordPiece(Model):
         return tokens.ids, tokens.ends
 
     def word_of(self, tokenizer: Tokenizer, id: int) -> Word:
-        """Return the entry of an id."""
         return self.spelling(id)
 
     def detected(self, tokenizer: Tokenizer, ids: Int32Array, start: int, stop: int) -> int:
@@ -250,7 +245,6 @@ class WordPiece(Model):
     # Description
 
     def facts(self, tokenizer: Tokenizer) -> dict[str, Any]:
-        """Return the facts that ``tokdfa info`` prints; see :meth:`AnyTokenizer.facts`."""
         from tokdfa.tokenizers.facts import EXAMPLES, counts, library_fact
 
         vocabulary, normalizer, case = self.vocabulary, self.normalizer, self.case
@@ -292,7 +286,6 @@ class WordPiece(Model):
         return sum(id not in specials and not upper.isdisjoint(entry) for entry, id in self.vocabulary.items())
 
     def fingerprint_parts(self, tokenizer: Tokenizer) -> dict[str, str]:
-        """Return the hashes of the parts of the tokenizer; see :func:`tokdfa.fingerprint`."""
         from tokdfa.tokenizers.fingerprint import hash_of, hash_of_specials, unicode_tables
 
         vocabulary = self.vocabulary
@@ -313,7 +306,6 @@ class WordPiece(Model):
         }
 
     def made_of(self, tokenizer: Tokenizer) -> tuple[object, ...]:
-        """Return all parts of the tokenizer; see :attr:`AnyTokenizer.made_of`."""
         vocabulary = self.vocabulary
         words = (vocabulary.opening, vocabulary.prefix, vocabulary.unknown, vocabulary.longest_word)
         settings = (words, self.normalizer, tokenizer.specials, self.cleanup, sorted(self.silent))
@@ -337,13 +329,11 @@ class _StreamDecoder(Decoder):
         return self._later
 
     def text_of(self, ids: Int32Array) -> Decoded:
-        """Return the text of checked ids, and the end of each in it."""
         text, ends = super().text_of(ids)
         # The very first token has no space before it, but has its prefix.
         return Decoded(text, ends + (len(text.encode("utf-8")) - ends[-1:].sum()))
 
     def bytes_of(self, ids: npt.ArrayLike) -> bytes:
-        """Return the bytes of a stream that is given at once."""
         return b"".join(self.iter_bytes([ids]))
 
     def _iter_blocks(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[tuple[Int64Array, bytes]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -36,12 +37,12 @@ def test_found_words_ascend(gap: int) -> None:
     is_found = np.array([False, *[True] * 7, False])
     given = with_gaps(pieces) if gap else tuple(pieces)
     model = UnigramModel(given, np.zeros(9), is_found, 0, -1.0, "tokenizers")
-    found = model.found_words
-    text = found.text.tobytes()
-    words = [text[begin : end - gap].decode() for begin, end in zip(found.offsets, found.offsets[1:], strict=False)]
-    assert found.gap == gap
+    found, offsets, found_gap, ids = model.found_words
+    text = found.tobytes()
+    words = [text[begin : end - gap].decode() for begin, end in pairwise(offsets)]
+    assert found_gap == gap
     assert words == sorted(pieces[1:8], key=str.encode)
-    assert [pieces[id] for id in found.ids.tolist()] == words
+    assert [pieces[id] for id in ids.tolist()] == words
 
 
 @pytest.mark.parametrize(
