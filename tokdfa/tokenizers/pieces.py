@@ -14,7 +14,7 @@ from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.encoding.texts import check_text
 from tokdfa.tokenizers.pretokenizers.explanation import Look, alternatives, explain, look_aheads
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer, pretokenizer
-from tokdfa.tokenizers.pretokenizers.steps import Span, Splitting, bert
+from tokdfa.tokenizers.pretokenizers.steps import BERT, Span, Splitting
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -141,7 +141,7 @@ def split_text(tokenizer: AnyTokenizer, text: str, *, explained: bool = True) ->
     if found := _SURROGATE.search(text):
         raise AlphabetError("half of a surrogate pair", value=found.group(), where=f"character {found.start()}")
     of = tokenizer.pretokenizer
-    splits = pretokenizer(Splitting("tokenizers", bert())) if isinstance(of, str) else of
+    splits = pretokenizer(Splitting("tokenizers", BERT)) if isinstance(of, str) else of
     steps = () if splits is None or not explained else splits.splitting.all_steps
     whole: list[str] = []
     pieces: list[Piece] = []

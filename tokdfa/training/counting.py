@@ -23,7 +23,7 @@ from tokdfa.regex.unicode.utf8 import byte_offsets
 from tokdfa.tokenizers.pretokenizers.certain import CONTEXT, CertainPairs
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.tokenizers.pretokenizers.splitter import Splitter
-from tokdfa.tokenizers.pretokenizers.steps import NAMED, Splitting, whitespace_split
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, WHITESPACE_SPLIT, Splitting
 from tokdfa.training.corpus import Block, Corpus, PieceCounts, PieceTable
 
 Unit: TypeAlias = Literal["file", "line"]
@@ -143,7 +143,7 @@ class CorpusSplitter:
 
 @cache
 def _whitespace() -> PreTokenizer:
-    return PreTokenizer(Splitting("tokenizers", (whitespace_split(),)), "whitespace")
+    return PreTokenizer(Splitting("tokenizers", (WHITESPACE_SPLIT,)), "whitespace")
 
 
 # Each named pre-tokenizer is a single object, so its boundaries and machine are computed once.

@@ -13,22 +13,20 @@ from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoding import DecodeMetaspace, byte_of
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer, SpaceAfter
+from tokdfa.tokenizers.pretokenizers.steps import WHITESPACE_SPLIT, Splitting
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.contents import Rewriting
     from tokdfa.tokenizers.models.unigram.model import UnigramModel
-    from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 
 def splits_at_spaces(splitting: Splitting) -> bool:
     """Return whether a pre-tokenizer is Metaspace, alone or after WhitespaceSplit, and splits before each space."""
-    from tokdfa.tokenizers.pretokenizers.steps import whitespace_split
-
     if splitting.metaspace != SPACE or splitting.byte_steps:
         return False
     *before, last = splitting.steps or (None,)
     is_last = last is not None and last.literal and last.pattern == SPACE and last.behavior == "merged_with_next"
-    return is_last and (before, splitting.metaspace_at) in (([], 0), ([whitespace_split()], 1))
+    return is_last and (before, splitting.metaspace_at) in (([], 0), ([WHITESPACE_SPLIT], 1))
 
 
 def why_none(model: UnigramModel, splitting: Splitting, rewriting: Rewriting, found: tuple[Special, ...]) -> str | None:

@@ -38,6 +38,9 @@ class ForeignSymbolError(AlphabetError):
         self.character = character
 
 
+_NO_WORDS: Mapping[Word, int] = {}
+
+
 class PieceIds:
     """The function from a piece to its ids, for the contents of a file. Several threads may use it at a time."""
 
@@ -62,7 +65,7 @@ class PieceIds:
 
         AlphabetError is raised if a piece has a symbol without a token or an id, or a lone surrogate, saying where.
         """
-        if self._characters is not None:
+        if self.character_tables is not None:
             try:
                 return self._encode_cached([cast(str, piece).encode() if piece else b"" for piece in pieces])
             except (AttributeError, AlphabetError, UnicodeEncodeError):
@@ -77,7 +80,7 @@ class PieceIds:
             codes = cast("Sequence[bytes]", words) if self._is_bytewise else [*map(code.encode, words)]
             encoded = self._encode_cached(codes)
         else:
-            encoded = self._encode_by_merging(words)
+            encoded = self.merge(words, self.whole_words)
         return _with_ids(encoded, pieces.__getitem__)
 
     def _encode_cached(self, codes: Sequence[bytes]) -> Encoded:
@@ -177,12 +180,7 @@ class PieceIds:
     @cached_property
     def _is_cached(self) -> bool:
         """Whether pieces are encoded, and cached, by compiled loops."""
-        return self._characters is None and (self._ranked_merges is not None or self._has_one_pass)
-
-    @property
-    def is_over_characters(self) -> bool:
-        """Whether pieces are of characters, and encoded by compiled loops."""
-        return self._characters is not None
+        return self.character_tables is None and (self._ranked_merges is not None or self._has_one_pass)
 
     @cached_property
     def has_character_tables(self) -> bool:
@@ -203,7 +201,7 @@ class PieceIds:
         return [self._numbers.get(symbol or "", -1) for symbol in self._fallback.bytes or ()]
 
     @cached_property
-    def _characters(self) -> Struct | None:
+    def character_tables(self) -> Struct | None:
         """The tables of characters by which compiled loops encode pieces; None if they do not."""
         return self.characters({}, frozenset()) if self.has_character_tables and not self._contents.atoms else None
 
@@ -380,8 +378,8 @@ class PieceIds:
     @cached_property
     def _encoder(self) -> PieceEncoder:
         contents = self._contents
-        if self._characters is not None:
-            return PieceEncoder.of_characters(self._characters, contents.ids)
+        if self.character_tables is not None:
+            return PieceEncoder.of_characters(self.character_tables, contents.ids)
         if self._ranked_merges is not None:
             return PieceEncoder.of_ranks(
                 contents.dictionary,
@@ -390,7 +388,7 @@ class PieceIds:
                 extra=cast("tuple[bytes, ...]", contents.extra),
                 whole=np.full(len(contents.dictionary.alphabet) + len(contents.extra), contents.whole_piece),
                 long_tables=self._long_tables,
-                encode_long=self._encode_long,
+                encode_long=lambda piece: self.merge([piece]).ids,
             )
         extra = [*map(self.one_pass.code.encode, contents.extra)] if self.whole_words else []
         return PieceEncoder(self.one_pass, contents.ids, extra=extra, whole=[*self.whole_words.values()])
@@ -405,25 +403,16 @@ class PieceIds:
             self._of_thread.encoder = encoder = self._encoder.copy()
         return encoder
 
-    def _encode_long(self, piece: bytes) -> Int32Array:
-        """Return the ids of a piece that is not itself a token."""
-        return self.merge([piece]).ids
-
-    def merge(self, words: Sequence[Word]) -> Encoded:
-        """Return the result of merging words over the base alphabet, even if they are themselves tokens."""
-        symbols, lengths = self.symbols(words)
-        offsets, tokens = self.merger.merge(symbols, running_sum(lengths))
-        return Encoded(self._contents.ids[tokens], offsets)
-
     @cached_property
     def merger(self) -> Merger:
         """The merger of pieces by priority."""
         return Merger(self._contents.dictionary, self._contents.merges)
 
-    def _encode_by_merging(self, words: Sequence[Word]) -> Encoded:
+    def merge(self, words: Sequence[Word], whole: Mapping[Word, int] = _NO_WORDS) -> Encoded:
+        """Return the result of merging words over the base alphabet; those of `whole` are these tokens instead."""
         symbols, lengths = self.symbols(words)
         offsets, tokens = self.merger.merge(symbols, running_sum(lengths))
-        found = [(index, self.whole_words[word]) for index, word in enumerate(words) if word in self.whole_words]
+        found = [(index, whole[word]) for index, word in enumerate(words) if word in whole] if whole else []
         if found:
             keep = np.ones(len(tokens), dtype=np.bool_)
             counts = np.diff(offsets)

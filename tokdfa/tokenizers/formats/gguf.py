@@ -260,18 +260,13 @@ def _byte_level(head: GGUFHead, tokens: GGUFTokens) -> Contents:
         contents = replace(contents, foreign=tuple(_decoded(text.decode()) for text in contents.foreign))
     else:
         # llama.cpp leaves out bytes without a token, and nothing merges across them. Texts with such bytes are refused.
-        _check_spelled(head, tokens)
+        for id, text in enumerate(tokens.texts):
+            if id not in tokens.found and not is_spelled(text):
+                what = "a token with a character outside GPT-2's byte alphabet in a vocabulary without some bytes"
+                raise head.unmodelled(what, text, TOKENS, id)
         contents = over_characters(vocabulary, pairs, "gguf", whole_piece=pre.whole_piece)
         contents = replace(contents, spelled_bytes=True)
     return replace(contents, splitting=pre.splitting, **_found(head, tokens, pre.adds_begin))
-
-
-def _check_spelled(head: GGUFHead, tokens: GGUFTokens) -> None:
-    """Refuse tokens with characters outside the byte alphabet in a vocabulary without some bytes."""
-    for id, text in enumerate(tokens.texts):
-        if id not in tokens.found and not is_spelled(text):
-            what = "a token with a character outside GPT-2's byte alphabet in a vocabulary without some bytes"
-            raise head.unmodelled(what, text, TOKENS, id)
 
 
 def _decoded(text: str) -> bytes:

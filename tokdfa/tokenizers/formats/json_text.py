@@ -32,10 +32,6 @@ class _Repeating(dict[str, Any]):
     key: str
 
 
-def _integer(spelling: str) -> float:
-    return -0.0 if spelling == "-0" else int(spelling)
-
-
 def _not_a_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
@@ -60,7 +56,7 @@ def parse_object(
         return repeating[-1]
 
     has_minus_zero = not last_key_counts and "-0" in text and _MINUS_ZERO.search(text) is not None
-    integer = _integer if has_minus_zero else None
+    integer = (lambda spelling: -0.0 if spelling == "-0" else int(spelling)) if has_minus_zero else None
     read_pairs = None if last_key_counts else hook
     try:
         value = json.loads(

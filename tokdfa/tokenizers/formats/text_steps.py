@@ -123,19 +123,22 @@ def _read_length(step: JsonObject) -> Sequence[Split]:
     length = step.get("length", int, 5)
     if not 1 <= length <= _LONGEST_PIECE:
         raise step.unmodelled("length", f"a length must be from 1 to {_LONGEST_PIECE}")
-    return (patterns.fixed_length(length),)
+    return (Split(rf"[\s\S]{{1,{length}}}"),)
 
 
 _SPLITS: dict[str, Callable[[JsonObject], Sequence[Split]]] = {
     "Split": _read_split,
-    "Digits": lambda step: (patterns.digits(step.get("individual_digits", bool)),),
-    "Punctuation": lambda step: (patterns.punctuation(_read_behavior(step, "Isolated")),),
+    "Digits": lambda step: (
+        Split(r"\p{is_numeric}", "isolated" if step.get("individual_digits", bool) else "contiguous"),
+    ),
+    "Punctuation": lambda step: (Split(r"\p{is_punctuation}", _read_behavior(step, "Isolated")),),
     "CharDelimiterSplit": _read_delimiter,
     "FixedLength": _read_length,
-    "Whitespace": lambda _: (patterns.whitespace(),),
-    "WhitespaceSplit": lambda _: (patterns.whitespace_split(),),
-    "UnicodeScripts": lambda _: (patterns.unicode_scripts(),),
-    "BertPreTokenizer": lambda _: patterns.bert(),
+    # These drop spaces, and UnicodeScripts those before the first character with a script.
+    "Whitespace": lambda _: (patterns.WHITESPACE,),
+    "WhitespaceSplit": lambda _: (patterns.WHITESPACE_SPLIT,),
+    "UnicodeScripts": lambda _: (Split(patterns.ONE_SCRIPT, "removed", invert=True),),
+    "BertPreTokenizer": lambda _: patterns.BERT,
 }
 
 
@@ -291,11 +294,6 @@ def _read_strip(step: JsonObject, is_fused: bool) -> decoding.DecodeStep:
     return decoding.StripWhole(character, start) if is_fused else decoding.DecodeStrip(character, start)
 
 
-def _read_decode_metaspace(step: JsonObject) -> decoding.DecodeStep:
-    replacement, scheme, _ = read_metaspace(step)
-    return decoding.DecodeMetaspace(replacement, scheme != "never")
-
-
 def _read_suffix(step: JsonObject) -> decoding.DecodeStep:
     suffix = step.get("suffix", str)
     if not suffix:
@@ -306,7 +304,7 @@ def _read_suffix(step: JsonObject) -> decoding.DecodeStep:
 _DECODERS: dict[str, Callable[[JsonObject], decoding.DecodeStep]] = {
     "Replace": lambda step: decoding.DecodeReplace(_read_replace(step)),
     "ByteFallback": lambda _: decoding.ByteFallback(),
-    "Metaspace": _read_decode_metaspace,
+    "Metaspace": lambda step: decoding.DecodeMetaspace(read_metaspace(step)[0], read_metaspace(step)[1] != "never"),
     "BPEDecoder": _read_suffix,
     "WordPiece": lambda step: decoding.DecodeWordPiece(
         step.get("prefix", str), decoding.CLEANUP if step.get("cleanup", bool) else ()

@@ -10,7 +10,6 @@ from pathlib import Path
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.regex.unicode.utf8 import BYTE_OF, is_spelled
 from tokdfa.tokenizers.decoding import BYTE_TOKENS, DecodeSuffix
-from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.encoding.symbols import Fallback
 from tokdfa.tokenizers.formats.contents import AnyContents, Contents, Rewriting, has_bytes
 from tokdfa.tokenizers.formats.json_text import JsonObject, as_serde_json, parse_object
@@ -85,10 +84,14 @@ def _read_byte_pairs(data: bytes, path: Path) -> Contents:
         contents = over_characters(
             vocabulary, pairs, "tokenizer.json", prefix=prefix, suffix=suffix, whole_piece=whole, fallback=fallback
         )
-        contents = replace(contents, spelled_bytes=is_bytewise, drops_unknown=_may_drop(fallback))
+        # The library drops symbols that nothing replaces.
+        drops = fallback is None or (fallback.unknown is None and None in (fallback.bytes or ()))
+        contents = replace(contents, spelled_bytes=is_bytewise, drops_unknown=drops)
     specials = read_specials(top, vocabulary, normalizer, is_bytewise)
     decoding = read_decoder(top, is_bytewise=is_bytewise, suffix=suffix, normalizer=normalizer)
-    if decoding is None and suffix and _is_read_elsewhere(suffix, vocabulary, specials):
+    # The decoder may find the suffix not only at the ends of tokens, but within them or in added ones.
+    texts = (*(text[:-1] for text in vocabulary.spellings), *(added.text for added in specials)) if suffix else ()
+    if decoding is None and suffix and any(suffix in text for text in texts):
         decoding = (DecodeSuffix(suffix),)
     if decoding is None and not is_bytewise and (contents.fallback or prefix):
         decoding = (DecodeSuffix(suffix),) if suffix else ()
@@ -101,11 +104,6 @@ def _read_byte_pairs(data: bytes, path: Path) -> Contents:
         rewriting=rewriting if rewriting != Rewriting() else None,
         ignored=ignored,
     )
-
-
-def _is_read_elsewhere(suffix: str, vocabulary: Vocabulary, specials: tuple[Special, ...]) -> bool:
-    """Return whether the decoder finds the suffix not only at the ends of tokens, but within them or in added ones."""
-    return any(suffix in text[:-1] for text in vocabulary.spellings) or any(suffix in added.text for added in specials)
 
 
 def _read_fallback(model: JsonObject, vocabulary: Vocabulary, *, is_affixed: bool) -> Fallback | None:
@@ -127,13 +125,6 @@ def _read_fallback(model: JsonObject, vocabulary: Vocabulary, *, is_affixed: boo
         return None
     fuses = bool(model.get_or_none("fuse_unk", bool)) and unknown is not None
     return Fallback(bytes=spelled if as_bytes else None, unknown=unknown, fuses=fuses)
-
-
-def _may_drop(fallback: Fallback | None) -> bool:
-    """Return whether the library drops some symbols."""
-    if fallback is None:
-        return True
-    return fallback.unknown is None and fallback.bytes is not None and None in fallback.bytes
 
 
 def _model(top: JsonObject) -> JsonObject:

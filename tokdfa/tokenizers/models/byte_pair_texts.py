@@ -180,7 +180,7 @@ def _encode_together(tokenizer: Tokenizer, segments: Sequence[tuple[str | Specia
         return None
     if tokenizer.is_bytewise:
         return _encode_around(tokenizer, segments)
-    return _encode_characters(tokenizer, segments) if tokenizer.piece_ids.is_over_characters else None
+    return _encode_characters(tokenizer, segments) if tokenizer.piece_ids.character_tables is not None else None
 
 
 def _encode_around(tokenizer: Tokenizer, segments: Sequence[tuple[str | Special, bool]]) -> Int32Array | None:

@@ -112,7 +112,9 @@ class PreTokenizer:
 
     def __init__(self, splitting: Splitting, name: str | None = None) -> None:
         if splitting.library == "tiktoken":
-            _check_tiktoken(splitting)
+            steps = splitting.steps
+            if len(steps) != 1 or splitting.prefix_space is not None or steps[0] != Split(steps[0].pattern):
+                raise PatternError("tiktoken splits by one pattern, nothing else", value=splitting)
         self._given = splitting
         self.name = name
         if not is_known(splitting):
@@ -326,12 +328,6 @@ class PreTokenizer:
     def __repr__(self) -> str:
         library, table = self.splitting.library, self.splitting.table
         return f"PreTokenizer({self.splitting!r}, {self.name!r}, {library}=={version(table)})"
-
-
-def _check_tiktoken(splitting: Splitting) -> None:
-    steps = splitting.steps
-    if len(steps) != 1 or splitting.prefix_space is not None or steps[0] != Split(steps[0].pattern):
-        raise PatternError("tiktoken splits by one pattern, nothing else", value=splitting)
 
 
 def _joined(pieces: list[str]) -> tuple[bytes, Int64Array]:

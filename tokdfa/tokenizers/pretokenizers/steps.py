@@ -121,41 +121,11 @@ NAMED: dict[str, Splitting] = {
 """Named pre-tokenizers, each with the library whose pattern and character classes it uses."""
 
 
-def digits(individual: bool = False) -> Split:
-    """Return the step Digits of tokenizers: each number is a piece, or each digit."""
-    return Split(r"\p{is_numeric}", "isolated" if individual else "contiguous")
-
-
-def punctuation(behavior: Behavior = "isolated") -> Split:
-    """Return the step Punctuation of tokenizers."""
-    return Split(r"\p{is_punctuation}", behavior)
-
-
-def whitespace() -> Split:
-    """Return the step Whitespace of tokenizers, which drops spaces."""
-    word, space = r"\p{whitespace_word}", r"\p{whitespace_space}"
-    return Split(f"{word}+|[^{word}{space}]+", "removed", invert=True)
-
-
-def whitespace_split() -> Split:
-    """Return the step WhitespaceSplit of tokenizers, which drops spaces."""
-    return Split(r"\p{is_whitespace}", "removed")
-
-
-def bert() -> tuple[Split, Split]:
-    """Return the two steps of BertPreTokenizer of tokenizers, which drops spaces."""
-    return whitespace_split(), Split(r"\p{is_bert_punctuation}")
-
-
-def unicode_scripts() -> Split:
-    """Return the step UnicodeScripts of tokenizers, which drops spaces before the first character with a script."""
-    return Split(ONE_SCRIPT, "removed", invert=True)
-
-
-def fixed_length(length: int) -> Split:
-    """Return the step FixedLength of tokenizers: pieces of `length` characters; the last one may be shorter."""
-    return Split(rf"[\s\S]{{1,{length}}}")
-
+_WORD, _BLANK = r"\p{whitespace_word}", r"\p{whitespace_space}"
+WHITESPACE = Split(f"{_WORD}+|[^{_WORD}{_BLANK}]+", "removed", invert=True)
+WHITESPACE_SPLIT = Split(r"\p{is_whitespace}", "removed")
+BERT = (WHITESPACE_SPLIT, Split(r"\p{is_bert_punctuation}"))
+"""The steps Whitespace, WhitespaceSplit and BertPreTokenizer of tokenizers, which drop spaces."""
 
 Span: TypeAlias = tuple[int, int]
 Flagged: TypeAlias = list[tuple[Span, bool]]

@@ -35,7 +35,6 @@ from tokdfa.tokenizers.normalizers.steps import Chain, Replace, Strip
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import UnigramTokenizer
 
-__all__ = ["accept", "acceptor", "is_usual", "piece_spellings", "wrong_words"]
 
 # The number of runs of undecided ids in a stream that are judged by their text, and of ids within which the next cut
 # usually is.
@@ -261,11 +260,6 @@ def _texts_of_usual(tokenizer: UnigramTokenizer) -> Spellings:
         if isinstance(step, DecodeSentencePiece) and step.unknown in tokenizer.token_strings:
             pieces[tokenizer.token_strings.index(step.unknown)] = step.surface.encode("utf-8")
     return spellings(pieces)
-
-
-def piece_spellings(tokenizer: UnigramTokenizer) -> Spellings:
-    """Return the pieces of all ids, in UTF-8."""
-    return spellings([token.encode("utf-8", "surrogatepass") for token in tokenizer.token_strings])
 
 
 def _drops(tokenizer: UnigramTokenizer) -> int | None:

@@ -100,16 +100,16 @@ class CharacterRules(Mapping[str, str]):
     def _replacement(self, start: int, stop: int) -> str:
         return self._spelled[start:stop].decode("utf-8")
 
-    def _find(self, word: str) -> str | None:
+    def _find(self, word: str) -> str:
         try:
             wanted = word.encode("utf-8")
         except UnicodeEncodeError:
-            return None
+            raise KeyError(word) from None
         arrays, words = self.arrays, self._words
         offsets = arrays.offsets
         low = bisect_left(range(len(arrays.starts)), wanted, key=lambda i: words[offsets[i] : offsets[i + 1] - 1])
         if low == len(arrays.starts) or words[offsets[low] : offsets[low + 1] - 1] != wanted:
-            return None
+            raise KeyError(word)
         return self._replacement(int(arrays.starts[low]), int(arrays.stops[low]))
 
     @property
@@ -117,22 +117,9 @@ class CharacterRules(Mapping[str, str]):
         """The same rules, to look a few words up in: a dictionary, if there have been enough look-ups for one."""
         return self._dict if self._n_asked >= _FEW else self
 
-    def get(self, word: str, default: str | None = None) -> str | None:  # type: ignore[override]
-        """Return the replacement of a word, `default` without one."""
-        self._n_asked += 1
-        if "_dict" not in vars(self) and self._n_asked < _FEW:
-            found = self._find(word)
-            return default if found is None else found
-        return self._dict.get(word, default)
-
     def __getitem__(self, word: str) -> str:
-        found = self.get(word)
-        if found is None:
-            raise KeyError(word)
-        return found
-
-    def __contains__(self, word: object) -> bool:
-        return isinstance(word, str) and self.get(word) is not None
+        self._n_asked += 1
+        return self._find(word) if "_dict" not in vars(self) and self._n_asked < _FEW else self._dict[word]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._dict)

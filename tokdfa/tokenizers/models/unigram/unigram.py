@@ -16,12 +16,12 @@ from tokdfa.regex.unicode.normalization import Normalizer
 from tokdfa.regex.unicode.utf8 import spell as to_letters
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.boundaries.words import UnigramBoundaries, splits_at_spaces, why_none
-from tokdfa.tokenizers.decoder import Spellings
+from tokdfa.tokenizers.decoder import Spellings, spellings
 from tokdfa.tokenizers.encoding.batches import EncodedDocuments
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.encoding.texts import check_text
 from tokdfa.tokenizers.models.model import Direct, Model
-from tokdfa.tokenizers.models.unigram.accepted import accept, acceptor, is_usual, piece_spellings, wrong_words
+from tokdfa.tokenizers.models.unigram.accepted import accept, acceptor, is_usual, wrong_words
 from tokdfa.tokenizers.models.unigram.lattice import RecordedText
 from tokdfa.tokenizers.models.unigram.segmenter import BEGINNING, Before, Segmenter
 from tokdfa.tokenizers.models.unigram.texts import is_one_sentence, one_pass
@@ -214,7 +214,7 @@ class Unigram(Model):
         try:
             return tokenizer.spelled.usual
         except ValueError:
-            return tokenizer.derived(piece_spellings)
+            return spellings([piece.encode("utf-8", "surrogatepass") for piece in tokenizer.token_strings])
 
     def spelled(self, tokenizer: Tokenizer) -> Spelled:
         from tokdfa.tokenizers.spelled import spelled_by_steps

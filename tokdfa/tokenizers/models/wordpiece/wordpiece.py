@@ -249,6 +249,8 @@ class WordPiece(Model):
 
         vocabulary, normalizer, case = self.vocabulary, self.normalizer, self.case
         steps = ("clean_text", "chinese", "strip_accents", "lowercase")
+        upper, specials = tables().lowercase.keys(), {*tokenizer.special_ids.tolist()}
+        n_capitals = sum(id not in specials and not upper.isdisjoint(entry) for entry, id in vocabulary.items())
         facts = {
             **counts(tokenizer),
             "semantics": tokenizer.semantics,
@@ -264,7 +266,7 @@ class WordPiece(Model):
             "text_specials": sum(special.is_text for special in tokenizer.specials),
             "ignored": tokenizer.ignored,
             **library_fact(tokenizer),
-            "case": None if case is None else {"source": case.source, "capitals": self._n_capitals(tokenizer)},
+            "case": None if case is None else {"source": case.source, "capitals": n_capitals},
             "fingerprint": tokenizer.fingerprint,
         }
         try:
@@ -279,11 +281,6 @@ class WordPiece(Model):
             "states": len(language.words.states),
             "local_from": language.words.local_from,
         }
-
-    def _n_capitals(self, tokenizer: Tokenizer) -> int:
-        """Return the number of entries with capitals that are not special tokens."""
-        upper, specials = tables().lowercase.keys(), {*tokenizer.special_ids.tolist()}
-        return sum(id not in specials and not upper.isdisjoint(entry) for entry, id in self.vocabulary.items())
 
     def fingerprint_parts(self, tokenizer: Tokenizer) -> dict[str, str]:
         from tokdfa.tokenizers.fingerprint import hash_of, hash_of_specials, unicode_tables
