@@ -47,7 +47,12 @@ def _level(tokens: Mapping[bytes, int], n_before: int) -> Struct | None:
     words = sorted(tokens)
     assert words[0]
     trie = _trie(words, [tokens[word] for word in words])
-    return Struct("tokdfa_added_level", filter=_filter(words), **trie, **_long_labels(trie, n_before))
+    # Which bytes may begin a word.
+    pairs = []
+    for number, (first, same) in enumerate(groupby(words, lambda word: word[0])):
+        seconds = {word[1] if len(word) > 1 else -1 for word in same}
+        pairs += [(number % GROUPS, first, second) for second in (range(256) if -1 in seconds else seconds)]
+    return Struct("tokdfa_added_level", filter=byte_filter(pairs), **trie, **_long_labels(trie, n_before))
 
 
 def _long_labels(trie: Mapping[str, Int32Array | Uint8Array], n_before: int) -> dict[str, Int32Array]:
@@ -89,15 +94,6 @@ def windows_of(added: Struct) -> Int64Array:
     return windows
 
 
-def _filter(words: Sequence[bytes]) -> Uint8Array:
-    """Return which bytes may begin a word."""
-    pairs = []
-    for number, (first, same) in enumerate(groupby(words, lambda word: word[0])):
-        seconds = {word[1] if len(word) > 1 else -1 for word in same}
-        pairs += [(number % GROUPS, first, second) for second in (range(256) if -1 in seconds else seconds)]
-    return byte_filter(pairs)
-
-
 def _trie(words: Sequence[bytes], numbers: Sequence[int]) -> dict[str, Int32Array | Uint8Array]:
     """Return the trie of words, ascending: six entries a node, children by byte, and the labels of the paths."""
     nodes: list[list[int]] = [[]]
@@ -106,7 +102,10 @@ def _trie(words: Sequence[bytes], numbers: Sequence[int]) -> dict[str, Int32Arra
     # Node, words from one up to another, and how many bytes of them lead to the node.
     queue = [(0, 0, len(words), 0)]
     for node, begin, end, depth in queue:  # It grows during the loop.
-        size = _common_length(words[begin], words[end - 1], depth)
+        # The bytes that the words have in common from there on.
+        both = words[begin][depth:], words[end - 1][depth:]
+        differ = (at for at, (a, b) in enumerate(zip(*both, strict=False)) if a != b)
+        size = next(differ, min(map(len, both)))
         start, depth = len(labels), depth + size
         labels += words[begin][depth - size : depth]
         ends = len(words[begin]) == depth
@@ -130,14 +129,6 @@ def _trie(words: Sequence[bytes], numbers: Sequence[int]) -> dict[str, Int32Arra
         "children": np.array(children, dtype=np.int32),
         "labels": np.frombuffer(bytes(labels) + b"\0", dtype=np.uint8),
     }
-
-
-def _common_length(first: bytes, last: bytes, depth: int) -> int:
-    """Return how many bytes two words have in common from offset `depth` on."""
-    size = 0
-    while depth + size < min(len(first), len(last)) and first[depth + size] == last[depth + size]:
-        size += 1
-    return size
 
 
 def scan_struct(windows: Int64Array) -> Struct:

@@ -224,7 +224,9 @@ class CharacterBoundaries(PairBoundaries):
                     plain[index] = self._later.encode(text).tolist() == [id]
                     continue
                 pieces = pieces_of(self._later, text)
-                if len(pieces) != 1 or self._may_begin_another(text, pieces[0]):
+                outer, inner = self._added
+                # The text of an added token or an atom may begin within the token.
+                if len(pieces) != 1 or outer.is_in(text) or inner.is_in(pieces[0]) or self._atoms.is_in(pieces[0]):
                     continue
                 words.append(self._tokenizer.piece_ids.word(pieces[0]))
             except AlphabetError:
@@ -235,11 +237,6 @@ class CharacterBoundaries(PairBoundaries):
         found = np.array(usual, dtype=np.int64)[alone]
         plain[found] = encoded.ids[encoded.offsets[:-1][alone]] == ids[found]
         return plain
-
-    def _may_begin_another(self, text: str, piece: str) -> bool:
-        """Return whether the text of a token has the first two characters of an added token or an atom."""
-        outer, inner = self._added
-        return outer.is_in(text) or inner.is_in(piece) or self._atoms.is_in(piece)
 
     def _by_characters(self, ids: Int32Array, *, starts: bool, ends: bool) -> Uint8Array:
         """Return the states of ids after the first by their characters: FINE if only tokens may go across.

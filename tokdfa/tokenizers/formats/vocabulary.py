@@ -108,7 +108,10 @@ def over_characters(
         if part in atoms:
             return (part,)
         if prefix:
-            return _prefixed(part, prefix, suffix)
+            # Symbols have the prefix, except for the first one of a piece.
+            inner = part.startswith(prefix) and len(part) > len(prefix)
+            within = cast("str | tuple[str, ...]", symbols_of(part[len(prefix) :] if inner else part, suffix))
+            return tuple(symbol if index == 0 and not inner else prefix + symbol for index, symbol in enumerate(within))
         word = symbols_of(part, suffix)
         return tuple(cast(str, word)) if atoms and not suffix else word
 
@@ -116,7 +119,7 @@ def over_characters(
         [*map(word_of, parts)] for parts in (*pairs.columns, _products(pairs, prefix), vocabulary.spellings)
     )
     for index, row in enumerate(zip(left, right, made, strict=True)):
-        if row[0] + row[1] != row[2] or (atoms and not atoms.isdisjoint(map(_joined, row))):  # type: ignore[operator]
+        if row[0] + row[1] != row[2] or (atoms and not atoms.isdisjoint(map("".join, row))):  # type: ignore[operator,arg-type]
             what = "a rule with the token for unknown symbols, or whose product does not consist of its parts"
             raise pairs.fault(what, index)
     symbols = [word for word in spelled if len(word) == 1]
@@ -171,20 +174,9 @@ def _number_characters(
     return {"dictionary": numbered.dictionary, "extra": numbered.extra, "ids": ids}
 
 
-def _joined(word: Word) -> str:
-    return "".join(cast("str | tuple[str, ...]", word))
-
-
 def _products(pairs: Pairs, prefix: str) -> list[str]:
     """Return the products of the rules, without the prefix of the right part."""
     return [left + right[len(prefix) :] for left, right in zip(*pairs.columns, strict=True)]
-
-
-def _prefixed(part: str, prefix: str, suffix: str | None) -> Word:
-    """Return a part as symbols that have a prefix, except for the first one of a piece."""
-    inner = part.startswith(prefix) and len(part) > len(prefix)
-    symbols = cast("str | tuple[str, ...]", symbols_of(part[len(prefix) :] if inner else part, suffix))
-    return tuple(symbol if index == 0 and not inner else prefix + symbol for index, symbol in enumerate(symbols))
 
 
 def read_vocabulary_and_merges(merges: bytes, path: Path) -> Contents:

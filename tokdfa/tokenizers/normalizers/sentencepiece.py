@@ -184,16 +184,11 @@ class SpaceAfter(Normalizer):
     def __call__(self, text: str) -> str:
         first = self.normalizer
         normalized = first(text)
-        if not normalized and self._is_blank(text):
-            return ""
-        return normalized + (SPACE if first.shows_spaces else " ")
-
-    def _is_blank(self, text: str) -> bool:
-        """Return whether the library sees nothing but spaces, which it drops; it puts no space after them."""
-        first = self.normalizer
-        if not first.trims_spaces:
-            return not text
-        return not text.strip(" ") if first.table is None else first.table.is_blank(text)
+        is_blank = not text
+        if not normalized and first.trims_spaces:
+            # The library sees nothing but spaces, which it drops; it puts no space after them.
+            is_blank = not text.strip(" ") if first.table is None else first.table.is_blank(text)
+        return "" if not normalized and is_blank else normalized + (SPACE if first.shows_spaces else " ")
 
 
 class Precompiled(Normalizer):

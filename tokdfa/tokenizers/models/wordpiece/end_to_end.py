@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -38,7 +38,6 @@ from tokdfa.tokenizers.models.wordpiece.codes import CodeTable, is_kept
 from tokdfa.tokenizers.models.wordpiece.maxmatch import PackedTrie
 from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer, WordNormalizer
 from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
-from tokdfa.tokenizers.models.wordpiece.words import Words
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.encoding.special import Special
@@ -109,10 +108,13 @@ class EndToEnd:
         for token in self.added:
             flags[token.encode("utf-8")[0]] |= LEAD
         added, added_rows = _rows(self.added)
+        # Whole words of ASCII letters and digits that are not too long are looked up.
+        longest = LONGEST_INDEXED if self._limit < 0 else min(self._limit, LONGEST_INDEXED)
+        is_indexed = beginnings.consist_of(_LETTERS_AND_DIGITS) & (beginnings.lengths <= longest)
         return Struct(
             "tokdfa_wordpiece",
             flags=flags,
-            words=_index(beginnings, LONGEST_INDEXED if self._limit < 0 else min(self._limit, LONGEST_INDEXED)),
+            words=index_words(*beginnings.where(is_indexed)),
             **codes._asdict(),
             trie=word_trie(packed.cells, packed.pops, packed.points),
             added=added,
@@ -404,12 +406,6 @@ def _as_utf8(text: str | bytes) -> bytes:
         value, where = text[error.start : error.end], f"byte {error.start}"
         raise AlphabetError("the text is not UTF-8", value=value, where=where) from None
     return text
-
-
-def _index(words: Words, longest: int) -> Any:
-    """Return the lookup table of whole words of ASCII letters and digits that are not longer than this."""
-    chosen = words.where(words.consist_of(_LETTERS_AND_DIGITS) & (words.lengths <= longest))
-    return index_words(*chosen)
 
 
 def _rows(added: Mapping[str, int]) -> tuple[Uint8Array, Int32Array]:
