@@ -293,9 +293,10 @@ def of_compare(files: Files) -> Iterator[Run]:
     yield a, a
     yield a, b, "--ignore-ids"
     yield a, b
-    earlier = {"fingerprints": {name: tokdfa.load(side).fingerprint for name, side in (("a", a), ("b", b))}}
+    fingerprints = {name: tokdfa.load(side).fingerprint for name, side in (("a", a), ("b", b))}
+    earlier = {"equivalent": False, "reason": "'ab' has different ids", "fingerprints": fingerprints}
     known = files.write("known.json", as_bytes(earlier))
-    yield a, b, "--known", known
+    yield a, b, "--known", known, "--html", files.folder / "known.html"
     yield a, c, "--known", known
     yield a, c, "--ignore-ids"
     yield c, a, "--ignore-ids"

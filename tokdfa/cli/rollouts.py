@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _CLASSES = ("bugs", "drift", "junctions")
 _MOST_RULES = 20
+_MANY = 10  # Equal junctions that are hardly chance
 _MOST_KEPT = 100  # Different spans of each class
 
 
@@ -158,6 +159,8 @@ def command(
             left = getattr(tally.counts, name) - sum(example.count for example in shown)
             if shown and left:
                 say(f"{name}: {left:,} more")
+            if name == "junctions" and shown and shown[0].count >= max(_MANY, getattr(tally.counts, name) // 2):
+                say("junctions: most have the same ids; is the mask off by a token there? Then bugs may be among them")
         say(f"fields: {fields.described}; {_masked(n_masked, tally.rollouts)}")
         say(tally.reason + (f"; {n_bad:,} bad record{'s' * (n_bad != 1)}" if n_bad else ""))
     return 2 if n_bad else int(is_failed)
@@ -221,5 +224,5 @@ def _line(example: Example) -> str:
     return (
         f"{name}: {example.source}, token {violation.index}: {violation.reason} "
         f"[from token {violation.start}: {shown_ids(violation.ids)}{right}]"
-        f"{f', the first of {example.count:,}' if example.count > 1 else ''}"
+        f"{f', {example.count:,} times' if example.count > 1 else ''}"
     )

@@ -268,12 +268,20 @@ def test_equal_spans_are_one_line_and_the_others_are_counted(tmp_path: Path, com
     result = command(path, "--framework", "verl", "--examples", "1")
     first, more, *_ = result.stdout.splitlines()
     assert first.startswith(f"bug: {path}, line 2, token 1: ")
-    assert first.endswith(", the first of 5")
+    assert first.endswith(", 5 times")
     assert more == "bugs: 1 more"
     answer = json.loads(command(path, "--framework", "verl", "--json").stdout)
     assert [(row["count"], row["source"]) for row in answer["bugs"]["examples"]] == [
         (5, f"{path}, line 2"), (1, f"{path}, line 1")
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("n", "is_said"), [(9, False), (10, True)])
+def test_many_equal_junctions_point_at_the_mask(
+    n: int, is_said: bool, tmp_path: Path, command: Callable[..., Result]
+) -> None:
+    result = command(written(tmp_path / "r.jsonl", [RECORDS[2]] * n), "--framework", "verl")
+    assert ("is the mask off by a token there?" in result.stdout) == is_said
 
 
 def test_the_records_with_spans_are_listed(tmp_path: Path, command: Callable[..., Result]) -> None:

@@ -317,6 +317,8 @@ def as_text(word: object) -> str | None:
             return word.decode()
         except UnicodeDecodeError:
             return None
+    if isinstance(word, tuple) and all(isinstance(symbol, str) for symbol in word):
+        return "".join(word)
     return word if isinstance(word, str) else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
@@ -23,6 +23,7 @@ from tokdfa.jobs.comparison.result import (
     Stage,
     Step,
     confirmed,
+    rule_words,
     undecided_words,
 )
 from tokdfa.jobs.comparison.separation import Separation, WholePieces, n_bytes
@@ -184,20 +185,29 @@ class _Comparer:
         found = self.least(self.short_texts(2))
         if found is not None:
             return self.different(found, proven=True)
-        words = sorted({*trials.texts_of_tokens(self.a), *trials.texts_of_tokens(self.b)}, key=by_length)
-        if report.witness is not None and (text := as_text(report.witness.text)) is not None:
-            words.insert(0, text)
-        specials = sorted(self.parts.other_specials, key=by_length)
-        tables = [splitting.table for splitting in self.parts.splittings]
-        characters = trials.texts_of_tables(tables[0], tables[1])
-        for texts in (characters, chain(trials.around(specials), words), trials.random_texts(words, specials)):
-            found = self.least(trials.within(self.tuning.max_seconds, texts))
+        for texts in self.texts_to_try(report):
+            found = self.least(texts)
             if found is not None:
                 found = self.shorter(found)
                 # No text of up to two bytes separates them.
                 proven = self.tuning.longest_tried >= 2 and n_bytes(cast(str, found.text)) <= 3
                 return self.different(found, proven=proven)
-        raise UnsupportedFeatureError(undecided_words(obstacle, "" if cause is None else cause.what))
+        rules = rule_words(report)
+        hint = None if rules is None else f"rules: {rules}"
+        raise UnsupportedFeatureError(undecided_words(obstacle, "" if cause is None else cause.what), hint=hint)
+
+    def texts_to_try(self, report: Comparison) -> Iterator[Iterable[str]]:
+        """Yield texts around the rules that only one has, and then others, each kind for some seconds."""
+        a, b, seconds = self.a, self.b, self.tuning.max_seconds
+        yield chain(trials.texts_of_rules(a, report.rules_only_a), trials.texts_of_rules(b, report.rules_only_b))
+        tables = [splitting.table for splitting in self.parts.splittings]
+        yield trials.within(seconds, trials.texts_of_tables(tables[0], tables[1]))
+        words = sorted({*trials.texts_of_tokens(a), *trials.texts_of_tokens(b)}, key=by_length)
+        if report.witness is not None and (text := as_text(report.witness.text)) is not None:
+            words.insert(0, text)
+        specials = sorted(self.parts.other_specials, key=by_length)
+        yield trials.within(seconds, chain(trials.around(specials), words))
+        yield trials.within(seconds, trials.random_texts(words, specials))
 
     def shorter(self, found: Difference) -> Difference:
         """Return a difference on a part of the text of another one."""

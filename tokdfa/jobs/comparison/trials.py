@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from tokdfa.automata.alphabet import Word
 from tokdfa.base.arrays import Int64Array
 from tokdfa.base.errors import AlphabetError
 from tokdfa.jobs.comparison.parts import as_text, splitting_of
@@ -47,6 +48,7 @@ _PARCEL = 256
 _CLASSES = {"L": "", "M": "", "N": "is_numeric", "P": "is_punctuation", "S": "", "Z": "", r"\s": "is_whitespace"}
 
 _CONTEXTS = ("", " ", "a", "\n", "  ", "!", "1")
+_BESIDE_RULES = ("", ".", "a", "e", " ", "\n", "1", "T", "\u00e9")
 # Texts that splittings, normalizers and decoders treat differently.
 _SYMBOLS = (
     *(" ", "  ", "   ", "\n", "\n\n", "\r\n", "\t", "\x1c", "\u00a0", "\u3000", "\u2581", "\x00"),
@@ -70,11 +72,28 @@ def texts_of_tokens(tokenizer: Tokenizer) -> Iterator[str]:
     """Yield the tokens that are texts."""
     text, offsets = tokenizer.spellings
     data, bounds = text.tobytes(), offsets.tolist()
-    shown = None if tokenizer.why_not("bytes") is None else splitting_of(tokenizer).metaspace or SPACE
+    shown = _space_of(tokenizer)
     for begin, end in pairwise(bounds):
         word = as_text(data[begin:end])
         if word:
             yield word if shown is None else word.replace(shown, " ")
+
+
+def _space_of(tokenizer: Tokenizer) -> str | None:
+    """Return the symbol that stands for a space in tokens; None for the space itself."""
+    return None if tokenizer.why_not("bytes") is None else splitting_of(tokenizer).metaspace or SPACE
+
+
+def texts_of_rules(tokenizer: Tokenizer, rules: Iterable[tuple[int, Word, Word]]) -> Iterator[str]:
+    """Yield texts in which rules may merge: alone, and next to symbols that keep other rules from merging before."""
+    shown = _space_of(tokenizer)
+    for _, left, right in rules:
+        both = as_text(left), as_text(right)
+        if both[0] is not None and both[1] is not None:
+            text = both[0] + both[1]
+            text = text if shown is None else text.replace(shown, " ")
+            for before, after in product(_BESIDE_RULES, repeat=2):
+                yield before + text + after
 
 
 def around(specials: Iterable[str]) -> Iterator[str]:

@@ -81,7 +81,8 @@ def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     for other, status in ((a, 0), (b, 1)):
         assert run("compare", a, other, "--format", "vocab.txt", "--json") == status
         fields = json.loads(capsys.readouterr().out)
-    assert fields["witness"] == {"text": "abb", "ids_a": [1, 2, 2], "ids_b": [1, 3]}
+    tokens = {"tokens_a": ["a", "##b", "##b"], "tokens_b": ["a", "##bb"]}
+    assert fields["witness"] == {"text": "abb", "ids_a": [1, 2, 2], "ids_b": [1, 3], **tokens}
 
 
 def test_the_two_files_of_bert(data: Path) -> None:

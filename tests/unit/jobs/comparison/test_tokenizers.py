@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import random
 from collections.abc import Iterator
 from functools import partial
@@ -358,3 +359,35 @@ def test_rules_whose_parts_no_rule_makes(tmp_path: Path, merges_a, merges_b, tex
         found = compare(one, other)
         assert found.holds == (text is None)
         assert text is None or found.witness.text == text
+
+
+def over_characters(merges: list[tuple[str, str]], tokens: list[str]) -> Tokenizer:
+    vocab = {word: id for id, word in enumerate([*"abdegT1.", *tokens])}
+    fields = tokenizer_json([], pre_tokenizer=None, decoder={"type": "Fuse"}, added_tokens=[])
+    fields["model"] |= {"vocab": vocab, "merges": [*map(list, merges)]}
+    return tokdfa.load(fields)
+
+
+def test_a_rule_that_is_lost_is_found_by_its_own_texts_without_a_clock() -> None:
+    source = random.Random(5)
+    found = differing = 0
+    while differing < 40:
+        merges: list[tuple[str, str]] = []
+        while len(merges) < 12:
+            pair = tuple(source.choice([*"abdeg", *map("".join, merges)]) for _ in "uv")
+            if pair not in merges and len("".join(pair)) < 6 and "".join(pair) not in map("".join, merges):
+                merges.append(pair)
+        lost = [*merges]
+        lost.pop(source.randrange(4, 12))
+        a, b = (over_characters(rules, [*map("".join, merges)]) for rules in (merges, lost))
+        texts = ("".join(source.choices("abdeg", k=source.randrange(3, 9))) for _ in range(400))
+        if not any(a.encode(text).tolist() != b.encode(text).tolist() for text in texts):
+            continue
+        differing += 1
+        with contextlib.suppress(UnsupportedFeatureError):
+            answer = compare_tokenizers(a, b, ignore_ids=True, tuning=Tuning(longest_tried=0, max_seconds=0.0))
+            assert not answer
+            text = answer.witness.text
+            assert [a.name_of(id) for id in a.encode(text)] != [b.name_of(id) for id in b.encode(text)]
+            found += 1
+    assert found >= 38
