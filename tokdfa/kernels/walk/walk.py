@@ -78,14 +78,8 @@ def accepts(by: Struct, ids: IntegerArray, reach: int, cursor: Cursor | None = N
     most, and, afterwards, how far the text is canonical; by default the walk begins with the text. Bytes are not
     counted.
     """
-    status: int = lib.tokdfa_accepts(
-        by.pointer,
-        ffi.from_buffer(ids),
-        ids.itemsize,
-        len(ids),
-        reach,
-        _NO_CURSOR if cursor is None else cursor.pointer,
-    )
+    at = _NO_CURSOR if cursor is None else cursor.pointer
+    status: int = lib.tokdfa_accepts(by.pointer, ffi.from_buffer(ids), ids.itemsize, len(ids), reach, at)
     return status
 
 

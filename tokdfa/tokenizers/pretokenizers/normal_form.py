@@ -45,7 +45,11 @@ def _normal_form(nfa: SplitNFA) -> bytes:
     n_classes = nfa.n_classes
     budget = splitting_budget()
     target, ends = _determinize(nfa, budget)
-    block = _equivalent_states(target, ends)
+    # The equivalence class of each state, numbered.
+    flat = target.reshape(len(target), -1)
+    sources, symbols = (part.astype(np.int32) for part in np.nonzero(flat >= 0))
+    classes = coarsest_partition(sources, symbols, flat[sources, symbols].astype(np.int32), ends, flat.shape[1])
+    block = np.unique(classes, return_inverse=True)[1].reshape(-1)
     first = np.unique(block, return_index=True)[1]
     # The rows of the minimal automaton; a transition that is not there leads to -1.
     table = np.where(target[first] >= 0, block[target[first]], -1)
@@ -83,11 +87,3 @@ def _determinize(nfa: SplitNFA, budget: Budget) -> tuple[Int64Array, BoolArray]:
         budget.check_states(len(numbers))
     ends = np.array([any(nfa.ends[hypothesis] for hypothesis in state) for state in numbers.states])
     return np.array(table, dtype=np.int64).reshape(len(numbers), nfa.n_classes, len(_EVENTS)), ends
-
-
-def _equivalent_states(target: Int64Array, ends: BoolArray) -> Int64Array:
-    """Return, for each state, the number of its equivalence class."""
-    flat = target.reshape(len(target), -1)
-    sources, symbols = (part.astype(np.int32) for part in np.nonzero(flat >= 0))
-    block = coarsest_partition(sources, symbols, flat[sources, symbols].astype(np.int32), ends, flat.shape[1])
-    return np.unique(block, return_inverse=True)[1].reshape(-1)
