@@ -44,7 +44,7 @@ def test_the_complement_accepts_the_rest(dfa: TokenDFA) -> None:
 
 
 def assert_moves_are_steps(automaton: TokenAutomaton, n_tokens: int) -> None:
-    """The moves of every state near the initial one are what step says, ascending."""
+    """The moves of every state near the initial one are the successful steps, in ascending order."""
     for sequence in iter_tokenizations(n_tokens, 3):
         state = run(automaton, sequence)
         if state is not None:

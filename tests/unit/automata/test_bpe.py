@@ -76,7 +76,7 @@ def test_semantics_agree_on_proper_dictionaries_iff_the_criterion_says_so(
 
 
 def test_semantics_differ_on_proper_dictionaries() -> None:
-    # The smallest ones, and one on whose text only leftmost merging differs.
+    # The smallest ones, and one with a text on which only leftmost merging differs.
     for rules, text in (
         ([("a", "a"), ("a", "aa"), ("aa", "aaa"), ("aa", "a")], "aaaaa"),
         ([("a", "a"), ("a", "aa"), ("b", "aaa"), ("aa", "a")], "baaa"),

@@ -220,7 +220,7 @@ def test_real_dictionaries(data: Path, name: str, states: tuple[int, int, int]) 
 
 
 def test_rows_have_a_budget() -> None:
-    # What one token lacks, all tokens that end with it lack as well, if they are made later.
+    # Followers forbidden after a token are forbidden after every later token that ends with it.
     letters = "abcdefgh"
     rules = [("a", letter) for letter in letters[1:]]
     word = "a"

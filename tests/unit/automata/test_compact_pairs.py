@@ -24,7 +24,7 @@ both_ways = pytest.mark.parametrize(
 
 
 def first_forbidden(test: PairTest, ids: object, behind: int | None = None, chunk: int = 100) -> int | None:
-    """Return the first place of ids whose id may not follow the one before it, chunk by chunk; None without."""
+    """Return the first index of an id that may not follow the previous id, or None. Ids are tested chunk by chunk."""
     array = id_array(ids)  # type: ignore[arg-type]
     for begin in range(0, len(array), chunk):
         part = checked_ids(array[begin : begin + chunk], test.n_ids, first=begin)

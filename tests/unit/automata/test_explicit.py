@@ -1,4 +1,4 @@
-"""Intersections written out at once are what the lazy ones come to, state by state."""
+"""Explicit intersections equal the lazy ones, state by state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folding dictionaries: the canonical sequences are those of Algorithm 1, all of them and nothing else."""
+"""Folding dictionaries gives exactly the canonical sequences of Algorithm 1."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tokdfa.base.errors import AlphabetError, AutomatonError, ImproperDictionary
 
 
 def accepted_up_to(dfa: TokenDFA, longest: int) -> set[tuple[Word, ...]]:
-    """Everything accepted that spells up to `longest` symbols, whatever the number of tokens."""
+    """All accepted sequences that spell up to `longest` symbols, with any number of tokens."""
     words = list(dfa.alphabet)
     accepted: set[tuple[Word, ...]] = set()
     level: list[tuple[tuple[Word, ...], int, int]] = [((), dfa.initial, longest)]

@@ -12,7 +12,7 @@ from tokdfa.base.errors import LimitExceededError
 
 
 def assert_decided_by_runs(dfa: TokenDFA, longest: int) -> None:
-    """Compare the decision with what all runs of up to `longest` symbols say."""
+    """Compare the decision with all runs of up to `longest` symbols."""
     read: dict[object, set[tuple[int, ...]]] = {}
     for _, tau, _ in all_runs(dfa, longest):
         read.setdefault(dfa.alphabet.text(tau), set()).add(tau)

@@ -12,7 +12,7 @@ from tokdfa.automata.boolean import difference, intersection, union
 from tokdfa.automata.lift import tokenized_language
 from tokdfa.automata.protocol import DeadEndWarning
 
-# Over a and b: after "b" the language has only "ba", whose tokenization is one token; b≀a is not canonical.
+# Over a and b: after "b" the language has only "ba". Its tokenization is one token; b≀a is not canonical.
 TOY = tokdfa.Dictionary([("b", "a")], alphabet="ab")
 PRODUCT = tokenized_language(TOY, tokdfa.language("ba", "ab"))
 A, B, BA = TOY.alphabet.numbers(["a", "b", "ba"])

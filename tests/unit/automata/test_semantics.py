@@ -24,7 +24,7 @@ def distinct(rules: Iterable[tuple[str, str]]) -> Dictionary:
 
 
 def repeating(symbols: str, n_rules: int) -> Iterator[Dictionary]:
-    """Every proper dictionary of distinct rules two of which make one token; no others can differ."""
+    """Every proper dictionary with two distinct rules that make the same token; no others can differ."""
     for dictionary in all_proper_dictionaries(symbols, n_rules):
         if len(set(dictionary.product.tolist())) < n_rules:
             yield dictionary
@@ -35,7 +35,7 @@ def products(dictionary: Dictionary) -> set[str]:
 
 
 def assert_decided_by_words(dictionary: Dictionary, words: Iterable[str]) -> bool:
-    """Compare the decision with what happens on words; return it."""
+    """Compare the decision with the tokenizations of words; return it."""
     verdict = agrees_with_leftmost(dictionary)
     if verdict:
         for word in words:
@@ -67,7 +67,7 @@ def assert_decided_by_words(dictionary: Dictionary, words: Iterable[str]) -> boo
         pytest.param("a", 5, 64, 1416, 45, marks=pytest.mark.slow),
         pytest.param("ab", 4, 11, 240, 6, marks=pytest.mark.slow),
         # 570 have one symbol or two: 3 * 50 + 3 * (240 - 2 * 50). With all three there are 48 with "bc" or
-        # the like beside rules of one symbol, and 36 that make "abc" or the like in both ways.
+        # the like next to rules of one symbol, and 36 that make "abc" or the like in both ways.
         pytest.param("abc", 4, 6, 654, 15, marks=pytest.mark.slow),
     ],
 )

@@ -1,4 +1,4 @@
-"""Ids in whatever arrays they come: taken as the numbers that they are, or refused, before a kernel sees them."""
+"""Ids in arrays of any kind are read with their exact values, or refused before a kernel sees them."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_no_ids_of_any_type_are_no_ids(tokenizer: Tokenizer, dtype: type) -> Non
     assert answers(tokenizer, np.zeros(0, dtype=dtype)[::2]) == none
 
 
-# Integers that no token has: they are no text, and validating tells them from ids.
+# Integers that are not the id of any token: decoding refuses them, and validation reports them as unknown.
 UNKNOWN = {"negative", "large", "larger than 32 bits", "larger than 63 bits"}
 
 REFUSED = {

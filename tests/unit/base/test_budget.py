@@ -39,7 +39,7 @@ def test_what_was_spent_is_spent() -> None:
 
 
 def test_the_clock_runs_through_all_constructions() -> None:
-    """Each construction asks the clock: with a budget whose time is over, none begins."""
+    """Each construction checks the clock: with an expired budget, none begins."""
     late = Budget(max_seconds=-1)
     node = parse("ab*c")
     program = compile_program(node)

@@ -1,4 +1,4 @@
-"""Messages are one short line, whatever they quote."""
+"""Messages are one short line, even if they quote a long text."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class WatchedLock:
 
 
 def ask_everything(member: Member, drawn: random.Random) -> None:
-    """Ask a tokenizer what needs tables that threads share, whatever the answers are."""
+    """Ask a tokenizer questions that need tables shared by threads; ignore the answers."""
     asked = [(answers.encode, member.text(drawn)) for _ in range(2)]
     asked += [(answers.search, member.text(drawn)), (answers.stream, member.text(drawn))]
     tokenizer = member.load()

@@ -108,7 +108,7 @@ def test_the_names_in_an_answer_exist(answer: str) -> None:
         value: Any = tokdfa
         for part in name.split("."):
             value = getattr(value, part)
-    # What follows "use" and "or" is a name of the value; what is built in or said about it is not.
+    # The word after "use" or "or" is a name of the value, unless it is a builtin or an ordinary word.
     for name in re.findall(r"(?<![\w.])(?:use |or )(\w+)(?!\w*\.)", answer):
         if name in ("tokdfa", "the", "keep", "list", "range", "len", "bool", "str", "canonical_ids", "it", "use"):
             continue

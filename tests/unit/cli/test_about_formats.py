@@ -1,4 +1,4 @@
-"""tokdfa formats: what it lists is what is read, and what the README says."""
+"""tokdfa formats lists the formats that are read; the README lists the same ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tokdfa schema: what --json prints is described exactly, and nothing is described that is never printed."""
+"""tokdfa schema describes the output of --json exactly, and nothing that is never printed."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def _under(place: str) -> set[str]:
     return {each for each in schemas.promised("info") if each.startswith(place)}
 
 
-# What may be odd in files of byte pairs and of SentencePiece alone.
+# Oddities that only files of byte pairs and of SentencePiece can have.
 _OF_OTHERS = ("no pre", "scores not ordered")
 # Certificates are written, and checked, in tests/unit/jobs/certificates/test_api.py.
 CERTIFICATE = {
     "#/properties/certificate = 'object'",
     *(f"#/properties/certificate/properties/{field}" for field in ("path", "bytes")),
 }
-# What no run of support.command_runs has.
+# Values that no run of support.command_runs prints.
 ELSEWHERE = {
     "compare": CERTIFICATE,
     "splice": CERTIFICATE,
@@ -59,7 +59,7 @@ ELSEWHERE = {
     "info": {
         # A whole file of CLIP has 48,894 rules; and Windows does not report the memory of a process.
         "#/$defs/byte_pairs/properties/format = 'clip'",
-        # Files with these are refused, and what is odd goes to stderr; or they are of other kinds.
+        # Files with these oddities are refused, the oddities go to stderr, or only files of other kinds have them.
         *_under("#/$defs/unigram/properties/lint/items"),
         "#/$defs/unigram/properties/peak_memory_bytes = 'null'",
         *(
@@ -159,7 +159,7 @@ def test_all_that_a_schema_promises_is_met_and_nothing_else_is_valid(
 ) -> None:
     met: set[str] = set()
     for arguments in EXAMPLES[name](files):
-        # What is known is printed even if some of the files are not readable.
+        # Results are printed even if some of the files are not readable.
         statuses = (0, 1, 2) if name in ("stores", "info", "guess", "validate") else (0, 1)
         assert commands.run(name, *arguments, "--json") in statuses, capsys.readouterr().err
         answer = json.loads(capsys.readouterr().out)

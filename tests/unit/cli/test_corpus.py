@@ -137,7 +137,7 @@ def test_a_report_goes_on(
     whole = report.read_bytes()
     assert not partial.exists()
     assert [row["violations"] for row in json.loads(whole)["shards"]] == [0, 1, 0, 0, 1, 0]
-    # What was written by a run that was stopped, and a line that is cut short.
+    # The partial report of a run that was stopped, and a line that is cut short.
     from tokdfa.jobs.shards import run as module
 
     lines: list[bytes] = []
@@ -208,7 +208,7 @@ def killed(arguments: list[str], partial: Path, lines: int) -> bool:
 
 @pytest.mark.slow
 def test_a_hundred_kills(tmp_path: Path, merges: Path, tally: Tally) -> None:
-    """The report is the same byte for byte, however often the command is killed."""
+    """The report is the same byte for byte, even if the command is killed many times."""
     write_shards(tmp_path / "shards", 400, 3000)
     report, partial = tmp_path / "report.json", tmp_path / "report.json.partial"
     arguments = ["validate", str(merges), str(tmp_path / "shards"), "--pretokenizer", "gpt2", "--report", str(report)]

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def on_terminal(*arguments: object) -> tuple[int, str, str]:
-    """Run a command whose stderr is a terminal; return its status, and what it writes to stdout and to the terminal."""
+    """Run a command with a terminal as its stderr; return its status and its output on stdout and on the terminal."""
     import pty
 
     ours, theirs = pty.openpty()

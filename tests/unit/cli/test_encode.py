@@ -49,7 +49,7 @@ def test_trouble_is_one_line(capsys: pytest.CaptureFixture[str], tok: str, tmp_p
     assert status == 2
     assert "byte 3: not UTF-8" in error
     assert error.count("\n") == 1
-    # What is no UTF-8 on the command line comes as half of a surrogate pair.
+    # A byte that is not UTF-8 on the command line arrives as half of a surrogate pair.
     status, _, error = run(capsys, tok, "ab\udcff")
     assert (status, "TEXT, byte 2: not UTF-8" in error) == (2, True)
     assert run(capsys, tok)[0] == 2

@@ -1,4 +1,4 @@
-"""tokdfa fingerprint: locks, and what has changed since."""
+"""tokdfa fingerprint: locks, and the changes since."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The group of commands: what is asked without a command, or by a wrong name."""
+"""The group of commands: calls without a command or with a wrong name, help, and options."""
 
 from __future__ import annotations
 

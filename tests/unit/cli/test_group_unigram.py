@@ -45,7 +45,7 @@ def test_encode_decode_search_and_documents(tok: Path, tmp_path: Path, capsys: p
     assert json.loads(capsys.readouterr().out)["count"] == 1
     assert run("search", tok, "dog", tmp_path / "ids.npy") == 1
     capsys.readouterr()
-    # Two documents, of which the second is wrong: its first piece is written by others.
+    # The second of two documents is wrong: its first piece is written with other tokens.
     pieces = {piece: id for id, piece in enumerate(tokenizer.token_strings)}
     wrong = [pieces["\u2581"], pieces["t"], pieces["he"] if "he" in pieces else pieces["h"]]
     assert not tokenizer.validate(wrong)

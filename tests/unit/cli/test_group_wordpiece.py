@@ -126,7 +126,7 @@ def test_words_of_a_million_letters(tmp_path: Path, capsys: pytest.CaptureFixtur
     vocabulary, text, ids = tmp_path / "vocab.txt", tmp_path / "text.txt", tmp_path / "ids.npy"
     vocabulary.write_text("[UNK]\na\n##a\n")
     text.write_text("a" * 1_000_000)
-    # Longer than what the original takes for a word.
+    # Longer than the longest word that the original splits.
     assert run("encode", vocabulary, "--file", text) == 0
     assert capsys.readouterr().out == "0\n"
     np.save(ids, np.array([1, *[2] * 999_999], np.int32))

@@ -209,7 +209,7 @@ def test_a_language_of_a_real_dictionary(data: Path, capsys) -> None:
 
 
 def test_stores_are_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A store is described as by the command stores; what may be a tokenizer is not taken for one."""
+    """A store is described as by the command stores; a file that may be a tokenizer is not taken for a store."""
     folder = tmp_path / "shards"
     folder.mkdir()
     np.save(folder / "a.npy", np.array([1, 2], np.uint16))

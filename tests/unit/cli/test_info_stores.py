@@ -1,4 +1,4 @@
-"""tokdfa stores: what files of ids are; and the commands that take them."""
+"""tokdfa stores describes files of ids; and the commands that take them."""
 
 from __future__ import annotations
 

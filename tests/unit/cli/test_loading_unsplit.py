@@ -1,4 +1,4 @@
-"""The remark that a text is not split: once, with the answer, and never beside an error."""
+"""The remark that a text is not split comes once, with the answer, and never with an error."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def test_the_budget_is_told_with_the_bound_of_theorem_2(merges: Path) -> None:
     folded = Folded.of(load_byte_pairs(merges, pretokenizer="none").dictionary, "(aa|b)*", None, 60.0)
     with pytest.raises(LimitExceededError) as caught:
         folded.token_dfa(max_transitions=5)
-    # Two states of the language, of which both are reached on a, and six rules.
+    # The language has two states, both reached on a; and there are six rules.
     assert str(caught.value) == (
         "the explicit token DFA has more than 5 transitions, and up to 14 states "
         "(use only the first rules, with --rules N)"

@@ -1,4 +1,4 @@
-"""Whatever stdout can show, every command comes to its end, and what it cannot show is escaped."""
+"""Every command runs to its end on a stdout of any encoding; characters outside of the encoding are escaped."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_text_is_shown_as_far_as_it_can_be(
     assert status == expected
     assert printed
     text = printed.decode(encoding)
-    # Nothing is lost: with the escapes undone it is what a stream of UTF-8 shows.
+    # Nothing is lost: the output is the same as in UTF-8, with escapes.
     _, plain = _printed(monkeypatch, "utf-8", name.split()[0], *arguments)
     if name not in ("demo", "info", "info of WordPiece", "train"):  # These print how long they took.
         assert text == plain.decode().encode(encoding, "backslashreplace").decode(encoding)

@@ -1,4 +1,4 @@
-"""tokdfa replace: what it shows, what it writes, and what it refuses."""
+"""tokdfa replace: its output, the files that it writes, and its refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tokdfa search: what is found, in words and in JSON, and one clear line for whatever is wrong."""
+"""tokdfa search: matches in words and in JSON, and one clear line for any error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tokdfa forced`: the answer, its status, and what it says about bad questions."""
+"""`tokdfa forced`: the answer, its status, and messages about bad questions."""
 
 from __future__ import annotations
 

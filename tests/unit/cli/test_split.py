@@ -40,7 +40,7 @@ def test_explanation(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     lines = out.splitlines()
     assert status == 0
     assert lines[0].startswith("pattern (?i:'s|")
-    # What is invisible in the pattern is escaped, and its own backslashes are not doubled.
+    # Invisible characters of the pattern are escaped, and its own backslashes are not doubled.
     assert r"|\s*[\r\n]+|\s+(?!\S)|\s+" in lines[0]
     assert [line.split()[0] for line in lines[1:]] == ["bytes", "0-1", "1-2", "2-4", "4-6"]
     assert lines[3].split("  ")[-1] == r"6 of 7: \s+(?!\S)"

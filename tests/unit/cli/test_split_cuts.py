@@ -1,4 +1,4 @@
-"""`tokdfa cuts`: the places, the status, and what it says about bad questions."""
+"""`tokdfa cuts`: the positions, the status, and messages about bad questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tokdfa validate: exit status, output, and one clear line for whatever is wrong."""
+"""tokdfa validate: exit status, output, and one clear line for any error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def tok(tmp_path: Path) -> Path:
     return path
 
 
-# "t", "he" and " the" in this vocabulary, whose bytes are in GPT-2's order.
+# "t", "he" and " the" in this vocabulary; its bytes are in GPT-2's order.
 T, HE, SPACE_THE = 83, 257, 258
 GOOD = [T, HE, SPACE_THE, SPACE_THE]
 BAD = [T, HE, 256, HE, SPACE_THE]
@@ -319,7 +319,7 @@ def test_the_lattice_of_a_unigram_tokenizer(tok: Path, tmp_path: Path, capsys: p
     (tmp_path / "good.txt").write_text("2 3")
     assert run(unigram, tmp_path / "good.txt", "--explain") == 0
     assert capsys.readouterr().out == "canonical: 2 tokens\n"
-    # The lattice is limited, whatever the text. The two segmentations of this one have no boundary in common.
+    # The lattice is limited for any text. The two segmentations of this one have no boundary in common.
     model["vocab"] = [["?", 0], ["a", -1], ["aa", -1.5]]
     unigram.write_text(json.dumps({"version": "1.0", "decoder": {"type": "Fuse"}, "model": model}))
     (tmp_path / "long.txt").write_text("2 " * 5000 + "1")

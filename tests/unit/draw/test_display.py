@@ -1,4 +1,4 @@
-"""What notebooks show of values."""
+"""How notebooks show values."""
 
 from __future__ import annotations
 

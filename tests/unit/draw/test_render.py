@@ -27,7 +27,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def _parts(svg: str) -> dict[str, tuple[str, list[str]]]:
-    """What is drawn: the class and the texts of every part by its name."""
+    """The parts that are drawn: by name, the class and the texts of each."""
     return {
         group.findtext(f"{SVG}title", ""): (
             group.get("class", ""),
@@ -76,7 +76,7 @@ def test_graphviz_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _frames(svg: str, name: str, attribute: str) -> list[list[str]]:
-    """What an animation says about a part: the values in each frame, for the part and its texts."""
+    """The animation of a part: the values in each frame, for the part and its texts."""
     group = next(g for g in ElementTree.fromstring(svg).iter(f"{SVG}g") if g.findtext(f"{SVG}title") == name)
     return [
         move.get("values", "").split(";")

@@ -1,4 +1,4 @@
-"""What is said of an automaton too large to draw: counts, and the surroundings of a token."""
+"""The summary of an automaton too large to draw: counts, and the surroundings of a token."""
 
 from __future__ import annotations
 

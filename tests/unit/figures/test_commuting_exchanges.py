@@ -17,7 +17,7 @@ ROWS = read_table(Path(__file__).parents[3] / "figures" / "papers" / "commuting_
 
 
 def by_algorithm_1(dictionary: Dictionary) -> object:
-    """What Algorithm 1 gives for every text of at most two tokens: a shortest difference is no longer."""
+    """Tokenizations by Algorithm 1 of every text of at most two tokens: a shortest difference is at most as long."""
     tokens = sorted({str(word) for word in dictionary.alphabet})
     texts = sorted({*tokens, *(u + v for u, v in product(tokens, repeat=2))})
     return [(text, tokenize_single_pass(dictionary, text)) for text in texts]

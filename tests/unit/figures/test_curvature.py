@@ -27,7 +27,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def texts(longest: int, symbols: str) -> Iterator[str]:
-    """Every text of 2 to `longest` symbols whose symbols come for the first time in their order."""
+    """Every text of 2 to `longest` symbols in which the symbols first occur in their given order."""
     level = [""]
     for length in range(1, longest + 1):
         level = [text + symbol for text in level for symbol in symbols[: len(set(text)) + 1]]
@@ -36,7 +36,7 @@ def texts(longest: int, symbols: str) -> Iterator[str]:
 
 
 def optimal(text: str, merges: int, *, greedy: bool = False) -> list[Sequence]:
-    """Return every optimal sequence whose merges all replace something, or every one that a greedy trainer may find."""
+    """Return every optimal sequence without idle merges, or every sequence that a greedy trainer may find."""
     sequences: dict[Sequence, tuple[Merge, ...]] = {(): tuple(text)}
     found = dict(sequences)
     for _ in range(merges):
@@ -54,7 +54,7 @@ def optimal(text: str, merges: int, *, greedy: bool = False) -> list[Sequence]:
 
 
 def curvatures(text: str, merges: int) -> dict[str, Fraction]:
-    """Return the three maxima of a text; 0 where there are no sequences."""
+    """Return the three maxima of a text; 0 for a maximum over an empty set of sequences."""
     best = optimal(text, merges)
     exactly = [
         found.value for each in best if (found := total_backward_curvature(text, each, merges, exactly=True)).merges
@@ -96,7 +96,7 @@ def test_m_plus_1_is_exceeded_from_three_merges_and_ten_symbols_on(program: Path
 
 
 def attained() -> list[tuple[str, int, str, str]]:
-    # What the definition in Python reaches within a second.
+    # The rows that the definition in Python computes within a second.
     kinds = ("as_written", "exactly", "eq_11")
     rows = [(str(each[f"{kind}_on"]), each["merges"], kind, str(each[kind])) for each in ROWS for kind in kinds]
     return list(dict.fromkeys(each for each in rows if each[0] and each[1] <= 2 and len(each[0]) <= 10))

@@ -1,4 +1,4 @@
-"""The figures: each is what is drawn from the table kept beside it, and charts put values where they belong."""
+"""Each figure equals the drawing of the table stored next to it, and charts put values where they belong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is counted of real tokenizers, on small ones by hand."""
+"""The counts made for real tokenizers, checked by hand on small ones."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_a_mask_of_another_engine_never_becomes_empty() -> None:
     assert both.narrow(everything, 1)
     assert (everything[1] == both.guide.mask(both.state)).all()
     assert (everything[0] == -1).all()
-    # After " s" of "a s" no canonical stream goes on with "ingle".
+    # After " s" of "a s" no canonical stream continues with "ingle".
     for id in (64, 261):
         both.accept(id)
     alone = np.zeros((1, -(-size // 32)), dtype=np.int32)
@@ -192,7 +192,7 @@ def model_of(n_ids: int, end: int, n_positions: int = 64) -> Any:
 
 
 def generated(model: Any, guide: tokdfa.Guide, n: int, **options: Any) -> list[list[int]]:
-    """What `generate` gives after a prompt of two ids, in `n` sequences."""
+    """The ids that `generate` adds to a prompt of two ids, in `n` sequences."""
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
     prompt = torch.full((n, 2), 5)
@@ -308,7 +308,7 @@ def test_masks_of_real_engines(engine: str, language: str | None, data: Path) ->
         n_fallbacks += both.fallbacks
     print(engine, language, n_canonical, "of 50 canonical,", n_fallbacks, "fallbacks")
     # A guide that knows the language leaves no way open that the grammar closes. Without it, xgrammar's masks let
-    # through ids that are canonical so far, and not with what the grammar requires next.
+    # through ids that are canonical so far, but not with the text that the grammar requires next.
     assert (n_canonical, n_fallbacks) == (50, 0) or (language is None and engine == "xgrammar" and n_fallbacks)
 
 

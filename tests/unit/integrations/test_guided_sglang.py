@@ -23,14 +23,14 @@ END = TOKENIZER.n_ids
 
 
 class Grammar:
-    """What ``BaseGrammarObject`` sets."""
+    """The attributes of ``BaseGrammarObject``."""
 
     def __init__(self) -> None:
         self.finished, self.grammar_stats, self.current_token = False, None, None
 
 
 class Backend:
-    """What ``BaseGrammarBackend`` sets, and how it dispatches."""
+    """The attributes of ``BaseGrammarBackend``, and its dispatch."""
 
     def __init__(self) -> None:
         self.cache: dict[tuple[str, str], Any] = {}
@@ -41,7 +41,7 @@ class Backend:
 
 @pytest.fixture
 def sglang(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
-    """The module, imported where SGLang seems to be installed, and what has been registered."""
+    """The module, imported where SGLang seems to be installed, and the registered backends."""
     registered: dict[str, Callable[..., Any]] = {}
     base = ModuleType("sglang.srt.constrained.base_grammar_backend")
     invalid = Grammar()

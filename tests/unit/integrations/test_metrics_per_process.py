@@ -44,7 +44,7 @@ def test_a_few_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_sent_is_the_content() -> None:
-    """No table is sent, whatever was built before; and another process judges as this one does."""
+    """No table is sent, even if some were built before; and another process gives the same verdicts."""
     tokenizer = tokdfa.default_tokenizer()
     fresh = len(pickle.dumps(PerProcess(tokenizer)))
     assert not tokenizer.validate([64, 261, 1193])

@@ -1,4 +1,4 @@
-"""Shards checked by a real cluster of Ray: the same report, whoever is killed, and what is broken is named.
+"""Shards checked by a real cluster of Ray: the same report even if workers are killed, and broken input is named.
 
 The tests that need Ray start clusters of two nodes on this machine; they are slow, and skipped where it is missing.
 """
@@ -156,7 +156,7 @@ class TestOnACluster:
         assert (status, out) == (2, "")
         assert "the Ray cluster is lost" in err
         assert len(err.splitlines()) == 1
-        # The next run goes on, and gives the report.
+        # The next run continues, and gives the report.
         status, out, err = answer(command(tmp_path, "shards", "--report", "report.json"))
         assert status == 1, err
         assert json.loads((tmp_path / "report.json").read_bytes())["report"]["shards"] == 5

@@ -1,4 +1,4 @@
-"""Where a cluster may be, and what a worker keeps."""
+"""Addresses of clusters, and the reports and errors of their workers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_what_is_no_cluster() -> None:
 def test_what_may_be_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     with server(bytes([0, 0, 18, 4, 0, 0, 0, 0, 0]) + bytes(18)) as address:
         assert module._try(address) is None
-    # What is encrypted says nothing before it is asked in its way.
+    # An encrypted server says nothing before the client starts its handshake.
     monkeypatch.setenv("RAY_USE_TLS", "1")
     with server(b"") as address, socket.create_connection(address.split(":")):
         assert module._try(address) is None
@@ -100,7 +100,7 @@ class FakeErrors:
 
 
 class FakeRay:
-    """What tasks need of Ray: those of some paths end with errors, all others give reports."""
+    """The part of Ray that tasks need: tasks of the paths in `ends` raise errors, all others give reports."""
 
     exceptions = FakeErrors
 
@@ -201,5 +201,5 @@ def test_what_goes_wrong_in_a_worker_is_raised() -> None:
 def test_more_threads_than_cpus() -> None:
     with pytest.raises(tokdfa.TokdfaError, match=r"no node of the cluster has as many CPUs .* the largest has 4: 5"):
         run(FakeRay({}, cpus=(4, 2)), ["1"], threads=5)
-    # A head without CPUs, whose workers are begun when there are tasks.
+    # A head without CPUs: its workers are started when there are tasks.
     assert len(run(FakeRay({}, cpus=(0,)), ["1"], threads=5)) == 1

@@ -1,4 +1,4 @@
-"""What frameworks of reinforcement learning return is checked, with their own types where they are installed."""
+"""Results of reinforcement-learning frameworks are checked, with their own types where they are installed."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def test_trl_reward_function_in_a_real_trainer(tmp_path: Path) -> None:
     assert logged[0]["tokdfa/bugs"] == 0
 
 
-# What each framework returns of the ids of a prompt, those after it, and the mask of these.
+# The result of each framework for the ids of a prompt, the ids after it, and their mask.
 RECORDS: dict[str, Callable[[list[int], list[int], list[int]], object]] = {
     "verl": lambda prompt, ids, mask: SimpleNamespace(prompt_ids=prompt, response_ids=ids, response_mask=mask),
     "verl.batch": lambda prompt, ids, mask: {

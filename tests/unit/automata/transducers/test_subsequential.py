@@ -53,7 +53,7 @@ def test_tokens_come_when_all_continuations_agree(dictionary: Dictionary, word: 
     written: list[int] = []
     for end in range(1, len(word) + 1):
         written += stream.feed(word[end - 1]).tolist()
-        # Tokens of the dictionary reach this far; what nothing of that length changes, nothing changes.
+        # Tokens of the dictionary reach this far: output that no continuation of this length changes is final.
         continuations = [word[:end] + more for more in all_words("ab", 5)]
         outputs = [tokenize_single_pass(dictionary, continuation) for continuation in continuations]
         agreed = next(

@@ -1,4 +1,4 @@
-"""Collecting violations with what is around them."""
+"""Collecting violations with their context."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def test_choosing_a_kind_hides_others(chromium: Browser, page: Path) -> None:
         "(document.querySelector('input[type=search]')); new Promise((done) => setTimeout(done, 400))"
     )
     assert chromium("document.querySelectorAll('.card').length") == 0
-    # A number is gone to whatever was chosen.
+    # A violation is found by its index whether or not the filter shows it.
     chromium("location.hash = 'v25'; new Promise((done) => setTimeout(done, 200))")
     assert focused(chromium) == "v25"
 
