@@ -1,4 +1,4 @@
-"""Certificates: what is in them, that they are the same every time, and when there are none."""
+"""Certificates: their content, that they are the same every time, and the questions without one."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_questions_without_certificates(tmp_path: Path) -> None:
             tokdfa.certify_splice(tokdfa.Splice(True), tokenizer, file=path, before=before, after="b", regex=True)
     with pytest.raises(TokdfaError, match=r"^there are no certificates about tokenizers that are not loaded"):
         tokdfa.certify_splice(tokdfa.Splice(True), tokenizer, file=tmp_path / "gone")
-    # What is not true has no certificate either.
+    # Untrue claims have no certificate either.
     with pytest.raises(TokdfaError, match=r"^there is no certificate where pieces differ beside tokens that merge"):
         tokdfa.certify_splice(tokdfa.Splice(True), tokenizer, file=path, before="a", after="b")
     other, file = write_ranks(tmp_path / "b.tiktoken", RULES[::-1], PATTERNS[0])
@@ -93,7 +93,7 @@ CLAIMS = ("equivalent", "different", "splices", "does not splice")
 
 
 def test_pieces_that_differ_where_some_token_is_only_a_whole_piece(tmp_path: Path) -> None:
-    # No rule makes xyz, so it is given for a whole piece only; and pieces differ, if never beside it.
+    # No rule makes xyz, so it is given for a whole piece only; and pieces differ, if never next to it.
     rules = [(b"a", b"b"), (b"x", b"yz")]
     (a, file), (b, other) = (write_ranks(tmp_path / f"{at}.tiktoken", rules, SPACES[at]) for at in (0, 1))
     found = tokdfa.compare(a, b)

@@ -1,4 +1,4 @@
-"""The effects of many words at once, beside those of one word at a time."""
+"""The effects of many words at once, compared with the effects of one word at a time."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_effects_of_all_words(seed: int, how: str) -> None:
 
 
 def _by_symbols(joint: Joint, effect: Any) -> Any:
-    """An effect with states within symbols by what they are and not by their numbers."""
+    """An effect in which states within symbols are given by their content and not by their ids."""
     n = joint.n_states
     named: dict[int, Any] = {n + at: within for at, within in enumerate(joint.within)}
     return [{target._replace(state=named.get(target.state, target.state)) for target in targets} for targets in effect]

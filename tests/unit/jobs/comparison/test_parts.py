@@ -1,4 +1,4 @@
-"""The parts of two tokenizers: what is claimed of each, and what is not."""
+"""The parts of two tokenizers: the outcome of each, and claims that do not follow from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparing tokenizers that differ in what is around the dictionary, confirmed by their libraries."""
+"""Comparing tokenizers that differ in the steps around the dictionary, confirmed by their libraries."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_two_versions_of_unicode(data: Path, name: str, pattern: str, tables: tu
     found = compare(*sides)
     assert not found
     text = found.witness.text
-    # Two letters of two bytes, of which one version knows one only.
+    # Two letters of two bytes; one of the versions knows only one of them.
     assert len(text.encode()) == 4
     pieces = [side.pretokenizer.split_backtracking(text) for side in sides]
     assert pieces[0] != pieces[1]

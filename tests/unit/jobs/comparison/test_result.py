@@ -1,4 +1,4 @@
-"""A text is a witness only if encoding shows that two tokenizers differ on it, by what their libraries give."""
+"""A text is a witness only if encoding shows that two tokenizers differ on it, as their libraries do."""
 
 from __future__ import annotations
 

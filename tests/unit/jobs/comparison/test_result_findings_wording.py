@@ -1,4 +1,4 @@
-"""What comparisons find, in words: every outcome has some, and the answer is said as it was found."""
+"""Findings of comparisons in words: every outcome has some, and the reason names the outcome that was found."""
 
 from __future__ import annotations
 

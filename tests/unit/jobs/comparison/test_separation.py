@@ -1,4 +1,4 @@
-"""The search for texts that separate two tokenizers, beside what it answers."""
+"""The search for texts that separate two tokenizers, apart from its answers."""
 
 from __future__ import annotations
 

@@ -280,7 +280,7 @@ def test_cl100k_under_other_patterns(cl100k, other: str) -> None:
 
 @pytest.mark.slow
 def test_cl100k_with_the_long_s(cl100k, tally: Tally) -> None:
-    # No token of cl100k has a long s and something beside it, so that a rewriting that forgets it changes no ids.
+    # No token of cl100k has a long s next to other symbols, so that a rewriting that forgets it changes no ids.
     path, encoding = cl100k
     pattern = NAMED["cl100k"].steps[0].pattern
     rewritten = pattern.replace("(?i:[sdmt]|ll|ve|re)", "(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])")

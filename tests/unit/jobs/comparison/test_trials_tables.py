@@ -16,7 +16,7 @@ RULES = [(b"h", b"e"), (b" ", b"t"), (b"1", b"2"), (b" ", b"1"), (b"'", b"s"), (
 def lacking(byte: str, rules: list[tuple[bytes, bytes]] = RULES) -> tokdfa.AnyTokenizer:
     """Return a tokenizer without a token for one byte, which is given as GPT-2 spells it."""
     fields = byte_level(rules, specials=())
-    # The tokens of rules in their own order, so that equal ones have the same ids whatever the order of rules.
+    # The tokens of rules are sorted, so that equal ones have the same ids for any order of rules.
     words = sorted(word for word in fields["tokenizer.ggml.tokens"].value if word != byte)
     types = Typed("i32", [1] * len(words))
     fields |= {"tokenizer.ggml.tokens": Typed("string", words), "tokenizer.ggml.token_type": types}

@@ -1,4 +1,4 @@
-"""What `guide` refuses, and prefixes that are not canonical."""
+"""Refusals of `guide`, and prefixes that are not canonical."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_what_follows_ids_that_are_not_canonical_is_guided(tmp_path: Path) -> No
         guide.read(bad)
     state, places = guide.read_any(bad)
     assert places == (1,)
-    # After these ids a canonical stream goes on as it would anywhere.
+    # After these ids a canonical stream continues as it would anywhere.
     after = guide.read(tokenizer.encode(" ab"), state)
     assert guide.is_final(after)
     assert guide.step(guide.read([32], state), 258) is not None
@@ -109,7 +109,7 @@ NAMES = ["gpt2_tiktoken", "cl100k", "o200k"]
 
 
 def random_ranks(source: random.Random, n: int = 14) -> dict[bytes, int]:
-    """Ranks of random words over bytes, some of which begin or end within a symbol."""
+    """Ranks of random words over bytes; some of the words begin or end within a symbol."""
     data = "".join(source.choices(SYMBOLS, k=60)).encode()
     words = {data[at : at + source.randint(2, 5)] for at in source.sample(range(50), n)}
     ordered = sorted(words, key=lambda word: (len(word) + 2 * source.random(), word))
@@ -233,7 +233,7 @@ def test_walks_through_all_texts_are_canonical(seed: int, tmp_path: Path) -> Non
     for _ in range(40):
         ids = walk(guide, source, 8)
         assert library.encode(library.decode(ids, skip_special_tokens=False)).ids == ids
-    # And streams of texts are read, whatever they are.
+    # And streams of any texts are read.
     for _ in range(300):
         text = "".join(source.choices([*SYMBOLS, "<|a|>", "<|"], k=8))
         assert guide.is_final(guide.read(library.encode(text).ids))

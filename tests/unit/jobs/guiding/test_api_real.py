@@ -1,4 +1,4 @@
-"""Guides of real tokenizers beside their own libraries: what is chosen at random, and what the libraries encode."""
+"""Guides of real tokenizers compared with their own libraries, on random choices and on encoded texts."""
 
 from __future__ import annotations
 

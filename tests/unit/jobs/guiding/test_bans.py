@@ -78,7 +78,7 @@ def test_patterns_by_brute_force(pattern: str, words: list[str] | None, tmp_path
             try:
                 state = ban.read(ids)
             except TokenStreamError:
-                # Nothing without a match goes on so.
+                # No text without a match continues so.
                 assert not any(other.startswith(read) for other in good if len(other) <= len(read) + 2), read
                 n_refused += 1
                 continue
@@ -221,7 +221,7 @@ def test_bad_input_is_named(tmp_path: Path) -> None:
 
 
 def with_added_tokens(drawn: random.Random) -> tuple[tokdfa.Tokenizer, dict[int, str], set[int]]:
-    """A small tokenizer with added tokens, some of which overlap; their contents by id, and the control ids."""
+    """A small tokenizer with added tokens, some overlapping; their contents by id, and the control ids."""
     file = tokenizer_json([(b"a", b"b"), (b"<", b"a")])
     first = len(file["model"]["vocab"])
     overlapping = ["<a>", "a>b", "<ab>", "\n", "b<", "<>"]
@@ -274,7 +274,7 @@ def test_added_tokens_that_are_text_are_banned_like_text(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_guides_with_bans_have_all_streams_without_banned_text(seed: int) -> None:
-    """The finished streams are those of the language without a banned word between control tokens, by brute force."""
+    """The finished streams are the language's streams without a banned word between control tokens, by brute force."""
     drawn = random.Random(seed)
     file = tokenizer_json([(b"a", b"b"), (b"x", b"<")])
     first, contents = len(file["model"]["vocab"]), ["<|e|>", "<t>"]

@@ -109,7 +109,7 @@ def test_random_records(tmp_path: Path) -> None:
 
 
 def test_an_id_that_only_some_last_ids_allow(tmp_path: Path) -> None:
-    """After `a`, `bx` cannot come, for `ab` is merged first; after `c` it can, and then `y` is no token of its own."""
+    """After `a`, `bx` cannot come, as `ab` is merged first; after `c` it can, and then `y` is not a token by itself."""
     ranks = {
         word: rank for rank, word in enumerate([*(bytes([byte]) for byte in range(256)), b"ab", b"bx", b"xy", b"yz"])
     }
@@ -130,7 +130,7 @@ def test_an_infinite_language() -> None:
     assert found.witness is not None
     assert (found.witness.text, found.witness.forced) == ("a man", "a ")
     assert {n: count for n, count in found.differing.items() if count} == {5: 1, 12: 1}
-    # What is longer than all counted texts is decided and found all the same.
+    # Texts longer than all counted ones are decided and found all the same.
     short = tokdfa.forced(TOKENIZER, "a( single)* man", longest=3)
     assert not short
     assert short.witness == found.witness

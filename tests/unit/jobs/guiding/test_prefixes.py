@@ -43,7 +43,7 @@ def test_moves_of_all_rows(language: str, has_dead_ends: bool) -> None:
                 assert moves.size[number] == len(tokens.bytes_of(int(moves.ids[number])))
             n_cut += int((forbidden & is_taken).sum())
             for number in np.flatnonzero(~is_taken).tolist():
-                # A piece may begin there, but nothing goes on from it.
+                # A piece may begin there, but nothing continues from it.
                 n_dead += prefixes.target(place, int(moves.ids[number])) is not None
             if not allowed:
                 break

@@ -90,7 +90,7 @@ def test_shifted_ids(tmp_path: Path, real: Tokenizers, text: str, offset: int) -
     path = saved(tmp_path, real["gpt2"].encode(text[:100_000]) + offset)
     candidate = only(tokdfa.identify(path, {"gpt2": real["gpt2"]}))
     (mistake,) = candidate.mistakes
-    # What is shifted below 0 is lost.
+    # Ids shifted below 0 are lost.
     assert (mistake.kind, mistake.offset) == (MistakeKind.SHIFTED_IDS, offset)
     assert mistake.per_million == 0
     assert candidate.per_million is not None
@@ -337,7 +337,7 @@ def test_arguments_of_another_kind(tmp_path: Path) -> None:
 @SLOW
 @pytest.mark.parametrize("corpus", ["english", "python_code", "multilingual", "fra_eng_en"])
 def test_all_makers_and_candidates(tmp_path: Path, data: Path, real: Tokenizers, corpus: str) -> None:
-    """Nothing is named for candidates of another vocabulary, however the ids are shifted or read."""
+    """No mistake is named for candidates of another vocabulary, with ids shifted or read in any way."""
     text = (data / "corpora" / f"{corpus}.txt").read_text("utf-8")[300_000:700_000]
     for name, maker in real.items():
         ids = maker.encode(text)

@@ -34,7 +34,7 @@ from tokdfa.jobs.replacing.rewriting import Tuning
 TOKENIZER = tokdfa.default_tokenizer()
 VOCABULARIES = {"gpt2": None, "cl100k_base.tiktoken": "cl100k", "o200k_base.tiktoken": "o200k"}
 CORPORA = ["english.txt", "python_code.txt", "multilingual.txt"]
-# Rare and frequent matches, at seams and inside tokens, empty ones, groups, and what joins its neighbours.
+# Rare and frequent matches, at seams and inside tokens, empty ones, groups, and texts that join their neighbours.
 PAIRS = [
     ("whale|import|Paris", "Xyzzy"),
     ("ing", ""),
@@ -100,7 +100,7 @@ def test_chunks_make_no_difference(chunk: int) -> None:
 
 
 def test_little_is_held() -> None:
-    """What is certain is given out: of many chunks, only the last few ids are still missing."""
+    """Settled ids are given out: of many chunks, only the last few ids are still missing."""
     ids = TOKENIZER.encode("a single man of fortune, " * 1000)
     replacer = tokdfa.Replacer(TOKENIZER, "man", "woman")
     parts = replacer.iter_replaced(ids[begin : begin + 100] for begin in range(0, len(ids), 100))
@@ -255,7 +255,7 @@ def test_ids_that_are_not_around_a_match_stay() -> None:
 
 
 def test_streams_of_any_ids(data: Path) -> None:
-    """The text is the new one, whatever the ids, unless a match is not apart from bad bytes; chunks do not matter."""
+    """For any ids the text is the new one, unless a match is not apart from bad bytes; chunks do not matter."""
     known = tokenizer(data, "gpt2")
     dice = random.Random(5)
     words = known.encode((data / "corpora" / "english.txt").read_text("utf-8")[:20_000])
@@ -392,7 +392,7 @@ def test_a_match_beside_bytes_that_are_not_utf8(data: Path) -> None:
 
 
 def test_captures_see_what_follows() -> None:
-    """A path of the pattern that the end of what was read so far allows may fail later."""
+    """A path of the pattern that is allowed at the end of the text read so far may fail later."""
     text = "ab" + " man" * 200 + "z"
     ids = TOKENIZER.encode(text)
     for pattern in [r"(a[\s\S]*)\Z|(a)b", r"(a[^z]*)(?!z)$|(a)b", r"(a[^z]*+)z\Z|(a)b"]:
@@ -427,7 +427,7 @@ def test_pairwise_cuts_are_certain() -> None:
 def test_next_to_control_tokens_that_overlap_with_added_tokens(
     text: str, pattern: str, replacement: str, new: str
 ) -> None:
-    """A text begins after one and ends before one, and which of them is found depends on what comes in between."""
+    """A text begins after one and ends before one; the text in between decides which of them is found."""
     fields = tokenizer_json()
     first = len(fields["model"]["vocab"])
     fields["added_tokens"] = [added_token(first, "<a>"), added_token(first + 1, ">b", special=False)]

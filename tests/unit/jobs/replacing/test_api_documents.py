@@ -35,7 +35,7 @@ def test_special_tokens_are_cuts(with_specials: tokdfa.AnyTokenizer) -> None:
 
 
 def test_special_tokens_that_a_replacement_spells(with_specials: tokdfa.AnyTokenizer) -> None:
-    """`encode` finds them, and so does replacing, across the ids beside a match as well."""
+    """`encode` finds them, and so does replacing, across the ids next to a match as well."""
     for before, pattern, replacement in [("a b", " ", "<s>"), ("a <xs> b", "x", ""), ("ab <s b", "s ", "s>")]:
         found = tokdfa.replace(with_specials, pattern, replacement, with_specials.encode(before))
         expected = with_specials.encode(before.replace(pattern, replacement))

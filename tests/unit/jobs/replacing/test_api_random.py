@@ -33,7 +33,7 @@ def plain_file(drawn: random.Random) -> dict[str, Any]:
 
 
 def overlapping_file(drawn: random.Random) -> dict[str, Any]:
-    """A tokenizer.json over bytes whose added tokens are within, at the beginnings and at the ends of one another."""
+    """A tokenizer.json over bytes with added tokens within, at the beginnings and at the ends of one another."""
     fields = plain_file(drawn)
     vocab = fields["model"]["vocab"]
     contents = ["".join(drawn.choices("ab<> \n", k=drawn.choice([2, 2, 3, 4]))) for _ in range(drawn.randrange(2, 7))]
@@ -104,7 +104,7 @@ def parts_of(text: str, encoded: Any, content: dict[int, str], inserts_space: bo
     at = 0
     for id, token, (begin, end) in zip(encoded.ids, encoded.tokens, encoded.offsets, strict=True):
         if id in content:
-            # A normalized content may be longer than what is found, and is decoded so.
+            # A normalized content may be longer than the match, and is decoded so.
             if not text[begin:end] == token == content[id] or begin < at:
                 return None
             begin -= inserts_space and begin > at and text[begin - 1] == " "
@@ -243,7 +243,7 @@ def assert_replaced_alike(kind: str, path: Path, chosen: range, n_texts: int) ->
 def test_random_files(kind: str, tmp_path: Path) -> None:
     met = assert_replaced_alike(kind, tmp_path / "tokenizer.json", range(16), 6)
     assert met["exact"] > 10, met
-    # What the statement is about is met.
+    # The cases of the statement are met.
     for case in ("replaced", "changed", "empty match", "across tokens"):
         assert met[case] > 2, (case, met)
     if kind == "plain":

@@ -1,4 +1,4 @@
-"""Replacing in streams with bytes that are not UTF-8, whose ids stay with all that hangs on them."""
+"""Replacing in streams with bytes that are not UTF-8: their ids stay, with all ids that depend on them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_symbol_that_shares_a_token_with_bad_bytes(known: Tokenizer) -> None:
 
 
 def test_streams_of_parts_of_symbols(known: Tokenizer) -> None:
-    """The new text is what is asked for, or the match is on a symbol that hangs on bad bytes."""
+    """The new text is the requested one, or the match is on a symbol that shares a token with bad bytes."""
     dice = random.Random(3)
     ids_of_parts = [*HAN, *range(256, 256 + len(WORDS)), ord("a"), ord("b"), ord(" ")]
     n_refused = n_beside = 0

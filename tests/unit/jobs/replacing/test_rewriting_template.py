@@ -72,7 +72,7 @@ def test_templates_and_patterns() -> None:
     met = Counter(assert_replaced_by_regex(dice) for _ in range(300))
     assert met["the same"] > 60, met
     assert met["refused by both"] > 60, met
-    # What is refused though the library reads it; a template may be refused where nothing matches.
+    # Refused although the library reads it; a template may be refused even where nothing matches.
     assert sum(met.values()) - met["the same"] - met["no match"] - met["refused by both"] < 120, met
 
 

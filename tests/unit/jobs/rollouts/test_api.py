@@ -1,4 +1,4 @@
-"""Checking rollouts: classes, counts and shares, documents, batches, and what is refused."""
+"""Checking rollouts: classes, counts and shares, documents, batches, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is found in many streams at once is what the definition gives for each of them."""
+"""The spans found in many streams at once are the spans by the definition in each of them."""
 
 from __future__ import annotations
 

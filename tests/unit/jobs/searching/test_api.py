@@ -1,4 +1,4 @@
-"""Searching ids: against the engines on the decoded text, however it is cut into tokens."""
+"""Searching ids: against the engines on the decoded text, cut into tokens in any way."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def _bounds(text: str) -> list[int]:
 
 
 def _found_by(engine: Iterator, text: str) -> list[tuple[int, int]]:
-    """The spans in bytes of what an engine finds, empty matches left out."""
+    """The spans in bytes of an engine's matches, empty matches left out."""
     at = _bounds(text)
     return [(at[match.start()], at[match.end()]) for match in engine if match.end() > match.start()]
 
 
 def _by_definition(pattern: str, text: str, wanted: str, boundaries: set[int] | None = None) -> list[tuple[int, int]]:
-    """What is to be found, every stretch of the text being tried."""
+    """The expected matches, by trying every segment of the text."""
     at = _bounds(text)
     n = len(text)
     broken = [0xDC80 <= ord(character) <= 0xDCFF for character in text]
@@ -146,7 +146,7 @@ def test_what_is_not_utf8_matches_nothing(tuning: Tuning, pattern: str, words: l
     ids = [vocabulary.words.index(word) for word in words]
     text = b"".join(words).decode("utf-8", "surrogateescape")
     if wanted == "first":
-        wanted = "all"  # an engine that prefers what matches a broken byte says nothing about what it finds otherwise
+        wanted = "all"  # an engine that prefers to match a broken byte does not show its other matches
     assert _spans(search(vocabulary, pattern, ids, wanted=wanted, tuning=tuning)) == _by_definition(
         pattern, text, wanted
     )
@@ -343,7 +343,7 @@ def test_automata_too_large_for_a_table_of_tokens(
 
 @pytest.mark.parametrize("seed", range(12))
 def test_long_streams_in_large_automata(tuning: Tuning, seed: int) -> None:
-    """What is skipped in stretches of tokens, remembered, and read again is found as `re` finds it."""
+    """Matches in segments of tokens that are skipped, cached and read again are the matches of `re`."""
     dice = random.Random(seed)
     letters = "ab" if seed % 2 else "abc "
     tokens = sorted({"".join(dice.choices(letters, k=dice.randint(1, 5))) for _ in range(60)} | set(letters))

@@ -1,4 +1,4 @@
-"""Searching ids with added tokens of every kind: text as `regex` reads what the library decodes, or cuts in it."""
+"""Searching ids with added tokens of every kind: they are text, as `regex` reads the decoded text, or cut it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def ends_of(peer: Any, ids: list[int], suffix: str | None) -> list[int] | None:
 
 
 def expected_matches(data: bytes, ids: list[int], ends: list[int], controls: set[int], pattern: str) -> list[Any]:
-    """What `regex` finds between control tokens, in bytes and in ids."""
+    """The matches of `regex` between control tokens, in bytes and in ids."""
     found = []
     begin = 0
     for number in [*(number for number, id in enumerate(ids) if id in controls), len(ids)]:

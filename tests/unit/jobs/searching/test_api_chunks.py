@@ -21,7 +21,7 @@ TUNINGS = [
 
 
 def around(drawn: random.Random, text: str) -> str:
-    """A pattern of words that occur in a text, with what is asked of the characters next to them."""
+    """A pattern of words that occur in a text, with assertions on the characters next to them."""
     words = []
     for _ in range(drawn.choice([1, 2, 2, 3])):
         begin = drawn.randrange(len(text))

@@ -1,4 +1,4 @@
-"""Searching again: what was made for a pattern is used again, by several searches and threads at a time."""
+"""Searching again: the machine of a pattern is reused, by several searches and threads at a time."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_many_short_streams_pay_for_what_a_long_one_does() -> None:
 
 
 def test_a_search_begins_anew_where_another_one_has_ended() -> None:
-    """The room of a search that has ended is used again, whatever it has seen: matches, and starts in vain."""
+    """The buffers of a finished search are used again, even after matches and failed starts."""
     vocabulary = Vocabulary([b"a", b"b", b"c"])
     dice = np.random.default_rng(3)
     for pattern in ("ab", "a[ab]*c", "(?:a|b)+c|a"):

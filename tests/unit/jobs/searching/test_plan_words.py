@@ -34,7 +34,7 @@ def searchers(tokenizer: tokdfa.Tokenizer, tuning: Tuning) -> dict[str, Searcher
 
 
 def assert_found_by_regex(by_pattern: dict[str, Searcher], ids: list[int], text: str, chunks: list[int]) -> None:
-    """What is found in ids is what `regex` finds in a text."""
+    """The matches in ids are the matches of `regex` in a text."""
     lengths = np.cumsum([0, *(len(symbol.encode()) for symbol in text)])
     for pattern, searcher in by_pattern.items():
         expected = [

@@ -1,4 +1,4 @@
-"""Checking shards: what is counted, where violations are, and the same with any number of threads."""
+"""Checking shards: counts and positions of violations, the same with any number of threads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SMALL = 40
 
 
 def in_parts(tokenizer: tokdfa.AnyTokenizer, path: Path, threads: int, least: int) -> Report:
-    """Return the report on a shard, of which threads judge parts of at least so many ids."""
+    """Return the report on a shard when threads check parts of at least `least` ids."""
     return check_store(tokenizer, open_store(path), Options(), threads, least=least)
 
 
@@ -112,7 +112,7 @@ def test_threads_find_the_same(tmp_path: Path, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_threads_that_share_a_reader_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    """Of rows, whose steps are few, and of a stream with separators."""
+    """A reader of rows, with few steps, and a reader of a stream with separators."""
     tokenizer = tokdfa.default_tokenizer()
     documents = corpus(200 + seed, 60, 0.3)
     rows = tmp_path / "x.parquet"

@@ -113,7 +113,7 @@ def test_it_is_named_and_the_others_are_judged(tmp_path: Path, what: str, thread
     assert broken.what
     assert report.shards == 3
     assert not report
-    # Of a file that ends in the middle, what was read before is counted.
+    # If a file ends in the middle, the ids before are counted.
     assert 50 <= report.ids <= 50 + 50
 
 
@@ -198,7 +198,7 @@ def test_a_shard_that_vanishes(tmp_path: Path, threads: int) -> None:
 
 
 def in_fork(act: Callable[[], int]) -> tuple[int, str]:
-    """Return the status with which a fork exits that does something, and what it writes to stderr."""
+    """Act in a fork; return its exit status and its output on stderr."""
     reads, writes = os.pipe()
     child = os.fork()
     if not child:
@@ -216,7 +216,7 @@ def in_fork(act: Callable[[], int]) -> tuple[int, str]:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_disk_that_is_full(tmp_path: Path) -> None:
-    """Wherever the disk gets full, the run ends with status 2, and the next one goes on to the same report."""
+    """Wherever the disk gets full, the run ends with status 2, and the next one continues to the same report."""
     import resource
 
     merges = tmp_path / "merges.txt"

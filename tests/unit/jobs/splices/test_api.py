@@ -19,7 +19,7 @@ from tokdfa.jobs.splices.api import Splice, SplitTexts
 
 
 def _agrees(seed: int, longest: int, met: Counter[str]) -> None:
-    """Compare one answer with what trying all texts gives, and count what it met."""
+    """Compare one answer with the result of trying all texts, and count the cases met."""
     question = random_question(Random(seed), longest)
     content = json.loads(question.content)
     model = content["model"]
@@ -41,7 +41,7 @@ def _agrees(seed: int, longest: int, met: Counter[str]) -> None:
     expected = least_pair(question)
     found = verdict.witness
     if found is not None and not found.shortest:
-        # The question is not searched, or its texts distinguish spaces from what they become, or may be normalized.
+        # The question is not searched, or its texts distinguish spaces from their replacements, or may be normalized.
         assert expected is not None
         assert Oracle(question).differ(found.before, found.after), (seed, question)
         met["not shortest"] += 1

@@ -25,7 +25,7 @@ from tokdfa.tokenizers.pretokenizers.steps import NAMED
 NAMES = ("gpt2", "cl100k", "o200k", "llama3", "qwen2.5", "mistral3")
 PAIRS = int(os.environ.get("TOKDFA_PAIRS", "1000000"))
 
-# What texts end with and begin with; questions about all pairs of these.
+# Ends and beginnings of texts; questions about all pairs of these.
 BEFORE = ["cat", "\n", ".", "a ", "1", "\u4e2d", "\U0001f600", "\u00e9", "\n\n"]
 AFTER = [" sat", "a", "- ", "\n", "1", "\u4e2d", " ", "'s", "\u0301"]
 
@@ -33,7 +33,7 @@ Encode = Callable[[Sequence[str]], list[list[int]]]
 
 
 def _real(name: str, data: Path) -> tuple[tokdfa.AnyTokenizer, Encode, Encode]:
-    """Return a tokenizer, its library's encoding of texts, and that of texts that follow others."""
+    """Return a tokenizer, its library's encoding of texts, and its encoding of texts that follow others."""
     vocabs = data / "vocabs"
     if name in ("cl100k", "o200k"):
         tiktoken = pytest.importorskip("tiktoken")
@@ -85,7 +85,7 @@ def _pair(random: Random, before: str, after: str, texts: list[str], across: lis
     if across and random.random() < 0.6:
         token = random.choice(across)
         place = token.find(before[-1] + after[0]) + 1
-        # What of a token in which the two meet goes beyond them.
+        # A token in which the two meet may extend beyond them.
         if token[:place].endswith(before):
             left = token[:place]
         if token[place:].startswith(after):

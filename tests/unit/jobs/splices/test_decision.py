@@ -1,4 +1,4 @@
-"""Tests for `tokdfa.jobs.splices.decision`: which special tokens must be followed, and what is not searched."""
+"""Tests for `tokdfa.jobs.splices.decision`: special tokens that must be followed, and questions not searched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests for `tokdfa.jobs.splices.decision`: which texts normalization leaves as they are beside any others."""
+"""Tests for `tokdfa.jobs.splices.decision`: texts that normalization leaves as they are next to any others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests for `tokdfa.jobs.splices.encoding`: what follows a text is encoded without what is put before a text."""
+"""Tests for `tokdfa.jobs.splices.encoding`: a text that follows another is encoded without a prefix space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests for `tokdfa.jobs.splices.encoding`: the attacks and proofs of each rule, by the library whose rule it is."""
+"""Tests for `tokdfa.jobs.splices.encoding`: the attacks and proofs of each rule, by the rule's own library."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEXTS = ["".join(symbols) for n in range(4) for symbols in product("<a>", repeat
 
 
 def assert_agrees_with_tiktoken(seed: int, met: Counter[str]) -> None:
-    """Compare an answer with what trying all short texts with tiktoken gives."""
+    """Compare an answer with the result of trying all short texts with tiktoken."""
     random = Random(seed)
     texts = sorted({"".join(random.choices("<a>", k=random.randint(2, 3))) for _ in range(3)})
     specials = {text: 256 + number for number, text in enumerate(texts)}

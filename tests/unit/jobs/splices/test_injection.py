@@ -92,7 +92,7 @@ def assert_agrees(seed: int, met: Counter[str]) -> None:
         met["not the shortest"] += not found.shortest
         library = tokenizers.Tokenizer.from_str(json.dumps(content))
         assert found.ids == tuple(library.encode(found.text, add_special_tokens=False).ids)
-        # A text of other symbols may be less, or longer than what was tried.
+        # A text of other symbols may be less, or longer than the texts tried.
         if found.shortest and expected is None:
             assert len("".join(found.values)) > 3 or "A" in "".join(found.values), (seed, found, parts)
         elif found.shortest and "A" not in "".join(found.values):
@@ -132,7 +132,7 @@ def test_slots_with_patterns_are_searched() -> None:
     found = check_injection(tokenizer, "{x:x.*}<{y:[^e]*e[^e]*}|>").witness
     assert found is not None
     assert found.values == ("x", "|end")
-    # The automaton goes on where a special token and nothing else is no text of the slot.
+    # The automaton continues where a special token alone is not a text of the slot.
     found = check_injection(tokenizer, "{x:(ab)+<.*c}").witness
     assert found is not None
     assert found.values == ("ab<|end|>c",)

@@ -1,4 +1,4 @@
-"""Tests for `tokdfa.jobs.splices.tokens`: what a tokenizer does to spaces and to characters without a token."""
+"""Tests for `tokdfa.jobs.splices.tokens`: how a tokenizer rewrites spaces and characters without a token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chat templates: what they write is what jinja2 renders, and what they do to contents is noticed."""
+"""Chat templates: their output is the rendering of jinja2, and their changes of contents are noticed."""
 
 from __future__ import annotations
 

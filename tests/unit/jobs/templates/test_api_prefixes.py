@@ -1,4 +1,4 @@
-"""What is called kept is kept for every content, by jinja2 itself; what is said to change is confirmed by it."""
+"""Prefixes called kept are kept for every content, by jinja2 itself; it confirms the changes of the others."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def with_content(written: str) -> str:
         (LOOP + PROMPT, "kept", "kept"),
         # Everything that only strips is decided.
         (with_content("m.content | trim") + PROMPT, "kept", "kept"),
-        # The generation prompt has what the answer lacks.
+        # The generation prompt has a token that the answer lacks.
         (LOOP + PROMPT.replace("{% endif", "<|odd|>{% endif"), "kept", "changes"),
         # The end of a text is marked.
         (LOOP + "{% if not add_generation_prompt %}<|odd|>{% endif %}" + PROMPT, "changes", "kept"),
@@ -141,7 +141,7 @@ def test_conversations_grow_from_the_first_user_on() -> None:
 
 
 def random_template(rng: random.Random) -> str:
-    """Return a template of parts that may or may not keep what they write."""
+    """Return a template of parts that may or may not keep their output in longer conversations."""
     pick = rng.choice
     content = pick(["m.content"] * 4 + ["m.content | trim", "m.content.rstrip()", "(m.content | trim) ~ ' '"])
     if rng.random() < 0.25:

@@ -42,7 +42,7 @@ END, AB, LONG = "<e>", "ab", "<e>a"
 
 @pytest.fixture(scope="module", params=["walk", pytest.param("pieces", marks=pytest.mark.slow)])
 def tuning(request: pytest.FixtureRequest) -> Tuning:
-    """Judge by a walk with many closer looks, or piece by piece only, as otherwise only where there is no table."""
+    """Check by a walk with many closer looks, or piece by piece only, as is usual only without a table."""
     return Tuning(close_window=4, patience=4, walks=request.param == "walk")
 
 
@@ -69,7 +69,7 @@ def tokenizers(draw: st.DrawFn) -> tuple[Tokenizer, Definition]:
 
 @st.composite
 def streams(draw: st.DrawFn, definition: Definition, symbols: str = SYMBOLS + "<e>") -> list[int]:
-    """Ids of which many are canonical: those of a text, some of them replaced by others."""
+    """Mostly canonical ids: the ids of a text, some of them replaced by others."""
     text = draw(st.text(symbols, max_size=30))
     ids = definition.encode(text)
     some = st.sampled_from(sorted({*map(ord, symbols), *range(256, definition.tokenizer.n_ids)}))
@@ -157,7 +157,7 @@ def test_bytes_that_are_not_utf8(
         first = next(n for n in range(len(ids)) if len(definition.decode(ids[: n + 1])) > start)
         assert (verdict.index, verdict.byte_offset) == (first, start)
     elif finds or not any(id in definition.content_of for id in ids):
-        # Something before is wrong, whatever replaces the bad bytes.
+        # An id before is wrong for any replacement of the bad bytes.
         assert verdict.index is not None
         for more in ("", "a", " ", "\n", "é", "€", "<", "!"):
             assert common_prefix(definition.encode(data_of_ids[:start].decode() + more), ids) <= verdict.index
@@ -282,7 +282,7 @@ def test_ids_that_no_token_has_are_violations_wherever_they_stand(tuning: Tuning
     ids = np.arange(300, dtype=np.int32)
     ids[ids >= 256] += 7
     tokenizer = tokenizer_of([(b"a", b"b")], pattern, ids=ids[:257])
-    # a and b merge; what stands on both sides of a missing id is judged by itself.
+    # a and b merge; the ids on both sides of a missing id are checked by themselves.
     for missing in (-1, 999, 258, 2**40):
         for stream in ([97, missing], [97, 98, 97, missing, 98, 97, 98, 97, missing]):
             parts = [[]]

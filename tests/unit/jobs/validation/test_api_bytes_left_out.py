@@ -39,5 +39,5 @@ def test_ids_are_canonical_where_the_library_gives_them_again(how: str) -> None:
             assert bool(tokenizer.validate(ids, all=True)) == again, ids
             assert bool(tokdfa.validate(tokenizer, iter([np.array([id]) for id in ids]))) == again, ids
             n_canonical += again
-    # Besides a, aa and aaa those of U+FFFD, where it has some letter.
+    # Besides a, aa and aaa the texts with U+FFFD, where it has some letter.
     assert (n_canonical > 3) == (how != "no letter has a token")

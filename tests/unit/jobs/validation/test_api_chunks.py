@@ -26,7 +26,7 @@ TUNINGS = [
 def fed(
     tokenizer: tokdfa.AnyTokenizer, ids: list[int], sizes: list[int], tuning: Tuning, *, window: bool = False
 ) -> list[Violation]:
-    """Return the violations of ids that are fed in chunks of some sizes, the last of which is that of all others."""
+    """Return the violations of ids that are fed in chunks of the given sizes; all remaining ids are the last chunk."""
     validator = tuned_validator(tokenizer, tuning=tuning, window=window)
     found: list[Violation] = []
     at = 0
@@ -97,7 +97,7 @@ def test_a_space_put_before_a_text_is_a_violation_without_ids(family: str) -> No
 
 
 def test_texts_in_a_form_are_cut_though_added_tokens_strip() -> None:
-    """So a stream needs little memory, and what is wrong in one part says nothing about the others."""
+    """So a stream needs little memory, and a violation in one part says nothing about the others."""
     fields = byte_fields(random.Random(0))
     fields["normalizer"] = {"type": "NFC"}
     fields["pre_tokenizer"] = byte_level(regex=True)
@@ -122,7 +122,7 @@ def test_texts_in_a_form_are_cut_though_added_tokens_strip() -> None:
 
 
 def lone_bytes(tokenizer: tokdfa.AnyTokenizer) -> list[int]:
-    """Return the ids whose text is a byte that is not a symbol alone."""
+    """Return the ids of single bytes that are not symbols alone."""
     text, offsets = tokenizer.id_spellings
     single = np.flatnonzero(np.diff(offsets) == 1)
     return single[text[offsets[single]] >= 0x80].tolist()

@@ -35,7 +35,7 @@ def test_the_parts_that_differ(left: list[tuple[int, int]], right: list[tuple[in
     ends, others = (np.cumsum([size for _, size in side], dtype=np.int64) for side in (left, right))
     found = [*map(tuple, differences(ids, ends, canonical, others).tolist())]
     assert found == naive(left, right)
-    # What is put in their place gives the canonical ids.
+    # Replacing the differing parts gives the canonical ids.
     repaired: list[int] = []
     place = 0
     for start, stop, low, high in found:
@@ -53,7 +53,7 @@ def trimmed(ids: list[int], right: list[int], start: int, stop: int, low: int, h
     return start, stop - after, low, high - after
 
 
-# A text of ids, the first of which adds something, and its canonical ids, which may leave out what it ends with.
+# A text of ids, the first with some bytes, and its canonical ids, which may leave out the end of the text.
 TEXTS = st.lists(st.tuples(TOKENS.filter(lambda side: len(side) > 0 and side[0][1] > 0), TOKENS), max_size=4)
 
 

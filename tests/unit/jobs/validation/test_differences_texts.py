@@ -1,4 +1,4 @@
-"""Many texts of ids compared at once with what they are encoded as, next to each of them alone."""
+"""Many texts of ids compared at once with their canonical ids, next to each of them alone."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_the_name_fits_the_family(family: str) -> None:
         engine = engine_of(tokenizer)
         name, _, why = engine.name.partition(": because ")
         met.append(name)
-        # The name says what is done.
+        # The name tells the engine.
         assert bool(why) == (name == WHOLE)
         stream_engine = engine.stream_engines()(0, 0)
         kind = WholeText if name == BARE else PairWalk if name.startswith(WALK) else TextComparison
@@ -69,7 +69,7 @@ def test_the_name_fits_the_family(family: str) -> None:
         if kind is TextComparison and name != WORDS:
             assert (name == PARTS) == (tokenizer.round_trip.boundaries.why_none is None)
             assert why == tokenizer.facts().get("rewriting", {"judged_as_a_whole": why}).get("judged_as_a_whole", "")
-        # It is the engine of all who stream_engine, and what one call shows to be canonical is.
+        # All callers get this stream engine, and ids that one call shows to be canonical are canonical.
         ids = np.array(member.encode(member.text(random.Random(seed))) or (), dtype=np.int32)
         if engine.unjudged is not None and engine.unjudged(ids) is None:
             assert not [*stream_engine.feed(ids), *stream_engine.finish()]

@@ -1,4 +1,4 @@
-"""Streams in an array, which one call walks over: the answers are those of the same ids in chunks."""
+"""Streams in an array, which one call walks over: the answers equal the answers for the same ids in chunks."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_answer_is_that_of_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
             assert verdict == in_chunks(tokenizer, ids, all=all)
             n_wrong += not verdict
     assert 20 < n_wrong < 75
-    # What is canonical before the first violation is not judged again.
+    # The canonical ids before the first violation are not checked again.
     assert sum(first > SHORT // 2 for first in skipped) > 10
 
 

@@ -1,4 +1,4 @@
-"""The table of doubtful sequences holds what was put into it."""
+"""The table of doubtful sequences holds the sequences that were put into it."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def test_what_ends_within_a_word_and_begins_before_it() -> None:
             ends = [end for end in range(1, len(word) + 1) if any(content.endswith(word[:end]) for content in kept)]
             assert len(nodes) == len(ends)
             inside += bool(ends)
-            # A node continues to a beginning exactly by what precedes the word's part of a content.
+            # A node continues to a beginning exactly by the byte that precedes the word's part of a content.
             for node, end in zip(nodes, ends, strict=True):
                 for before in range(256):
                     completes = any(content == bytes([before]) + word[:end] for content in kept)

@@ -1,4 +1,4 @@
-"""The canonical language of whole tokenizers is what encoding gives back."""
+"""The canonical language of whole tokenizers is the set of sequences that encoding gives back."""
 
 from __future__ import annotations
 

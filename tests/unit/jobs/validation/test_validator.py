@@ -121,7 +121,7 @@ def test_windows_cut_from_a_long_stream() -> None:
 
 
 def test_the_bytes_before_each_violation_in_a_window() -> None:
-    # Also of those that are found where the window ends and its last piece may go on.
+    # Also before violations found where the window ends and its last piece may continue.
     tokenizer = split_by("gpt2")
     a, b, space, ab = ord("a"), ord("b"), ord(" "), 256
     ids = [ab, space, a, b, a, b, 97, 98, space, ab, space, a, ab, a, b, a, b, ab, b, a, b]

@@ -1,4 +1,4 @@
-"""Violations as data: what they hold survives, and the sentence about each kind."""
+"""Violations as data: their fields survive, and each kind has a sentence."""
 
 from __future__ import annotations
 

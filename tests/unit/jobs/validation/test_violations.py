@@ -1,4 +1,4 @@
-"""What is counted of violations without making them is what they say of themselves."""
+"""The outlines of violations, read without making the objects, equal the objects' fields."""
 
 from __future__ import annotations
 

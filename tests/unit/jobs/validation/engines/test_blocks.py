@@ -1,4 +1,4 @@
-"""What is found at once in an array is what the judges of streams find, id by id and one by one."""
+"""The violations found at once in an array are the violations that the stream engines find id by id."""
 
 from __future__ import annotations
 

@@ -222,7 +222,7 @@ def test_each_violation_of_an_improper_dictionary_differs_from_what_belongs_ther
 
 
 def with_plain_added_tokens(drawn: random.Random) -> Member:
-    """Draw a tokenizer whose added tokens are plain letters, so that ids spell them and go on within a token."""
+    """Draw a tokenizer with added tokens of plain letters, so that ids spell them and continue within a token."""
     while True:
         fields = byte_fields(drawn)
         fields["added_tokens"] = []

@@ -1,4 +1,4 @@
-"""The judge by encoding: the parts that differ, and what it forgets."""
+"""The engine that encodes again: the parts that differ, and the ids that it forgets."""
 
 from __future__ import annotations
 

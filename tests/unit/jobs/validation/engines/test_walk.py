@@ -1,4 +1,4 @@
-"""What is walked over and not looked at twice, and a table that grows while it is walked by."""
+"""Walks look at canonical ids once, also in a table that grows during the walk."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_where_what_is_wrong_is_in_a_long_stream(size: int) -> None:
 
 @pytest.mark.parametrize("size", [1, 10_000])
 def test_what_begins_a_special_token_is_not_forgotten(size: int) -> None:
-    # It is cut in many places, at any of which the ids before it may be forgotten, and its last byte decides.
+    # It is cut at many offsets. At each of them the ids before it may be forgotten; its last byte decides.
     special = "<a a a a a a a a a a e>"
     tokenizer = in_pieces(r" ?[ab]+|[^\sab]+|\s+", special)
     model = Model(tokenizer)
@@ -177,14 +177,14 @@ def test_what_is_known_of_states_is_kept_when_the_table_grows() -> None:
     assert len(table._is_final) > rows
     for entry, expected in known.items():
         assert (int(table._allowed[entry]), int(table._other[entry])) == expected
-    # Row 0 and column 0 are those of nothing; all else is to be worked out when a walk gets there.
+    # Row 0 and column 0 stand for nothing; all other entries are worked out when a walk gets there.
     for entries in (table._allowed, table._other):
         blank = np.delete(entries, [*range(table.width), *known]).tolist()
         of_nothing = len(table._is_final) - 1
         assert Counter(blank) == {LOOK: of_nothing, UNKNOWN | LOOK: len(blank) - of_nothing}
         assert {*entries.reshape(-1, table.width)[:, 0].tolist()} == {LOOK}
     assert {*table._other[: table.width].tolist()} == {LOOK}
-    # Where nothing canonical goes on, a walk that guesses goes on as from the beginning of a text.
+    # Where nothing canonical continues, a walk that guesses continues as from the beginning of a text.
     for column in range(1, table.width):
         begins = int(table._allowed[table.initial * table.width + column])
         assert int(table._allowed[column]) == (

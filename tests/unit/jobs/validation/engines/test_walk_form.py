@@ -91,7 +91,7 @@ def test_walking_finds_what_judging_as_a_whole_finds(tmp_path: Path) -> None:
             assert [*found.violations] == wanted, (seed, given, tuning)
             if not is_walked(tokenizer):
                 continue
-            # Documents, and windows: what is cut out of a canonical stream is never found wrong.
+            # Documents, and windows: a window of a canonical stream is never found wrong.
             starts = [0, len(ids)]
             found = validate_tuned(tokenizer, np.append(ids, ids), documents=starts, all=True, tuning=tuning)
             indices = [violation.index for violation in wanted]
@@ -177,7 +177,7 @@ def test_runs_of_marks_of_any_length(tokenizer: Tokenizer, n_marks: int, is_last
         found = validate(tokenizer, (ids[i : i + size] for i in range(0, len(ids), size)), all=True)
         assert [*found.violations] == as_a_whole(tokenizer, ids)
         assert bool(found) != is_last_wrong
-        # A long run at the end of a window is no violation.
+        # A long run at the end of a window is not a violation.
         window = validate(tokenizer, ids[10 : len(ids) - 602], window=True)
         assert window or is_last_wrong
 

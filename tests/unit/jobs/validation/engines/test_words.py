@@ -1,4 +1,4 @@
-"""Wrong words whose canonical ids have another text are found where the judge of streams finds them."""
+"""Wrong words with canonical ids of another text are found where the stream engine finds them."""
 
 from __future__ import annotations
 
