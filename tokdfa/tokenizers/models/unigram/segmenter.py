@@ -41,7 +41,7 @@ class Segmenter:
     >>> from tokdfa.tokenizers.models.unigram.model import UnigramModel
     >>> scores = np.array([0.0, -1.0, -1.0, -1.5])
     >>> model = UnigramModel(("?", "a", "b", "ab"), scores, np.array([False, True, True, True]), 0, -11.5, "tokenizers")
-    >>> Segmenter(model).encode(["ab", "bx"]).tolist()
+    >>> Segmenter(model).encode_on(b"abbx", np.array([2, 4]), BEGINNING)[0].tolist()
     [3, 2, 0]
     """
 
@@ -74,13 +74,6 @@ class Segmenter:
     def longest(self) -> int:
         """The number of characters of the longest piece that is found in texts, at least 1."""
         return max(map(len, self.id_of), default=1)
-
-    def encode(self, sentences: Sequence[str]) -> Int32Array:
-        """Return the ids of sentences: the whole of a text for SentencePiece, pre-tokens for tokenizers.
-
-        AlphabetError is raised if a character is unknown and has no id.
-        """
-        return self.encode_on(*_joined(sentences), BEGINNING)[0]
 
     def encode_on(self, data: bytes, ends: Int64Array, before: Before) -> tuple[Int32Array, Before]:
         """Return the ids of sentences that come one after the other, and the state before the next one.
@@ -118,16 +111,6 @@ def _unknown(data: bytes, buffers: Buffers) -> AlphabetError:
     character = data[buffers.at : buffers.at + 4].decode("utf-8", "ignore")[:1]
     what = "a character that is no piece, and there is no unknown piece"
     return AlphabetError(what, value=character, where=f"byte {buffers.at} of the normalized text")
-
-
-def _joined(sentences: Sequence[str]) -> tuple[bytes, Int64Array]:
-    """Return the UTF-8 of sentences one after the other, and the end of each."""
-    if len(sentences) == 1:
-        data = sentences[0].encode("utf-8")
-        return data, np.array([len(data)], dtype=np.int64)
-    parts = [sentence.encode("utf-8") for sentence in sentences]
-    ends: Int64Array = np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
-    return b"".join(parts), ends
 
 
 class Acceptor:

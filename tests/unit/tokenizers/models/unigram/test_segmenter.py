@@ -9,6 +9,7 @@ import pytest
 
 from tests.campaigns.evidence.tally import Tally
 from tests.support.seeds import seeds
+from tests.support.segmented import segmented
 from tests.support.viterbi import encode_by_definition
 from tokdfa.base.errors import AlphabetError
 from tokdfa.tokenizers.models.unigram.model import Arithmetic, UnigramModel, unknown_score
@@ -57,9 +58,9 @@ def assert_segmented_by_definition(chosen: range, n_texts: int, longest: int) ->
             except AlphabetError:
                 n_refused += 1
                 with pytest.raises(AlphabetError, match=r"^byte .*: a character that is no piece"):
-                    segmenter.encode(texts)
+                    segmented(segmenter, texts)
                 continue
-            assert segmenter.encode(texts).tolist() == expected, (seed, texts)
+            assert segmented(segmenter, texts).tolist() == expected, (seed, texts)
     return n, n_refused
 
 
@@ -79,7 +80,7 @@ def test_long_texts_with_few_places_that_all_ways_pass() -> None:
         found = np.arange(len(pieces)) > 0
         model = UnigramModel(pieces, scores, found, 0, float(scores.min()) - 10, arithmetic)
         text = "".join(drawn.choices("ab", k=6000))
-        assert Segmenter(model).encode([text]).tolist() == encode_by_definition(model, text)
+        assert segmented(Segmenter(model), [text]).tolist() == encode_by_definition(model, text)
 
 
 @pytest.mark.parametrize("arithmetic", ARITHMETICS)
@@ -96,8 +97,8 @@ def test_words_are_remembered_only_where_rounding_cannot_matter(arithmetic: Arit
     sentences = ["".join(parts)] if model.is_single else parts
     segmenter = Segmenter(model)
     expected = [id for sentence in sentences for id in encode_by_definition(model, sentence)]
-    assert segmenter.encode(sentences).tolist() == expected
-    assert segmenter.encode(sentences).tolist() == expected
+    assert segmented(segmenter, sentences).tolist() == expected
+    assert segmented(segmenter, sentences).tolist() == expected
     # The same words are encoded otherwise where the sum before them is larger.
     apart = [id for part in parts for id in encode_by_definition(model, part)]
     assert (apart == expected) is (arithmetic == "tokenizers")
@@ -115,7 +116,7 @@ def test_long_words_are_not_mistaken_for_one_another(arithmetic: Arithmetic) -> 
             # These two differ in one bit of the last byte.
             for last in "aq":
                 text = space + "x" * length + last
-                assert segmenter.encode([text]).tolist() == encode_by_definition(model, text), text
+                assert segmented(segmenter, [text]).tolist() == encode_by_definition(model, text), text
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tests.support.seeds import seeds
+from tests.support.segmented import segmented
 from tests.support.viterbi import encode_by_definition
 from tokdfa.tokenizers.models.unigram.character_rules import CharacterTable
 from tokdfa.tokenizers.models.unigram.model import UnigramModel, unknown_score
@@ -144,12 +145,12 @@ def test_what_needs_more_room() -> None:
     assert texts is not None
     # A long word, ids that are more than the bytes of the text, and a word that is normalized elsewhere.
     for text in ("ab" * 9000, "é" * 2000 + " é" * 3000, "a " * 40_000, "éa" * 300_000):
-        expected = segmenter.encode([normalizer(text)]).tolist()
+        expected = segmented(segmenter, [normalizer(text)]).tolist()
         found = texts.encode_whole(text)
         assert (found is None) == (text == "éa" * 300_000)
         assert found is None or found.tolist() == expected
         # What was not finished leaves no trace.
-        assert texts.encode_whole("ab c").tolist() == segmenter.encode([normalizer("ab c")]).tolist()  # type: ignore[union-attr]
+        assert texts.encode_whole("ab c").tolist() == segmented(segmenter, [normalizer("ab c")]).tolist()  # type: ignore[union-attr]
 
 
 def owned_bytes(texts: TextSegmenter) -> int:
