@@ -1,4 +1,4 @@
-"""The checker of certificates: what it accepts, and what it rejects."""
+"""The checker of certificates: accepted and rejected certificates."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def _places(part: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def _spoil(certificate: dict[str, Any], drawn: random.Random) -> dict[str, Any]:
-    """Return a certificate with one value changed, dropped or repeated, not of what describes the files."""
+    """Return a certificate with one value changed, dropped or repeated, outside of the description of the files."""
     spoiled = copy.deepcopy(certificate)
     *path, key = drawn.choice(_places(spoiled))
     part = spoiled
@@ -309,7 +309,7 @@ def test_a_thousand_spoiled_certificates(tmp_path: Path, thousands: float, tally
         certificate, files = drawn.choice(subjects)
         spoiled = _spoil(certificate, drawn)
         if verdict(spoiled, files) == 0:
-            # It is still a proof, of what it says now.
+            # It is still a proof, of its present claim.
             passed += 1
             assert _is_true(spoiled, files), spoiled
     # Files that were changed, with certificates that have the hashes of these.

@@ -1,8 +1,8 @@
 """Every check of the checker is needed: each is left out in turn, and something wrong is accepted.
 
-A check is a call of `need`, `need_fields`, `Parser.require` or `only`, or a statement that raises. `NEEDED` has what
-one check alone rejects: without it, that is accepted. `IMPLIED` has the checks without which it is not accepted
-either, as what comes next fails; they are there for a clear answer.
+A check is a call of `need`, `need_fields`, `Parser.require` or `only`, or a statement that raises. `NEEDED` has inputs
+that one check alone rejects: without it, they are accepted. The inputs of `IMPLIED` are not accepted without their
+checks either, as the next step fails; these checks are there for a clear answer.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ MEANS = ("need", "Parser.require")
 
 
 def text_of(node: ast.expr) -> str:
-    """Return a message, with {} for what is filled in."""
+    """Return a message, with {} for each value to fill in."""
     if isinstance(node, ast.JoinedStr):
         return "".join("{}" if isinstance(part, ast.FormattedValue) else text_of(part) for part in node.values)
     return str(node.value) if isinstance(node, ast.Constant) else ast.unparse(node)
 
 
 def found_in(node: ast.AST, inside: str = "") -> Iterator[tuple[str, ast.AST]]:
-    """Yield the checks, each with a name: where it is, and what it says."""
+    """Yield the checks, each with a name: its function and its message."""
     for child in ast.iter_child_nodes(node):
         name = inside
         if isinstance(child, ast.FunctionDef | ast.ClassDef):
@@ -55,7 +55,7 @@ CHECKS = dict(found_in(TREE))
 
 
 def without(name: str) -> ModuleType:
-    """Return the checker without a check; what is evaluated for it still is."""
+    """Return the checker without a check; its arguments are still evaluated."""
     tree = copy.deepcopy(TREE)
     (check,) = (node for found, node in found_in(tree) if found == name)
 

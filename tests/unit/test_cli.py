@@ -1,4 +1,4 @@
-"""Exit status 1 is an answer: whatever is unexpected is status 2 with one line, and the traceback only on request."""
+"""Exit status 1 is an answer: anything unexpected is status 2 with one line, and the traceback only on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API of the kernels: what it refuses before C sees it, and libraries that do not belong to the package."""
+"""The API of the kernels refuses bad values before C sees them, and libraries that do not belong to the package."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_room_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
         found = pages.empty(size, np.uint8)
         found[:] = 1
         assert int(found.sum()) == size
-        # What was freed is larger than everything so far, up to a size.
+        # The freed block is larger than everything so far, up to a size.
         assert size <= pages._freed[0] <= pages._MOST_KEPT or size > pages._MOST_KEPT
     found = pages.empty(3, np.int64)
     assert (found.shape, found.dtype) == ((3,), np.dtype(np.int64))

@@ -1,4 +1,4 @@
-"""Patterns of the backtracking engine: what they cost before they are compiled."""
+"""Patterns of the backtracking engine: their size is checked before they are compiled."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def automaton(pattern: str) -> ByteDFA:
 
 
 def record(dfa: ByteDFA, state: int) -> tuple[int, ...]:
-    """What is recorded of a match that ends at a state, and of one that ends if the text does."""
+    """The record of a match that ends at a state, and of a match that ends if the text does."""
     ended = (int(dfa.delay[state]), int(dfa.right[state])) if dfa.delay[state] >= 0 else (-1,)
     ending = (int(dfa.end_delay[state]), int(dfa.end_right[state])) if dfa.end_delay[state] >= 0 else (-1,)
     return (int(state == 0), *ended, *ending)
@@ -78,7 +78,7 @@ def test_symbols_that_do_not_matter_take_no_states(pattern: str, n_states: int, 
 
 @pytest.mark.parametrize("pattern", [" ?b", "é?b", "x*b"])
 def test_that_a_match_may_have_begun_is_no_equality(pattern: str) -> None:
-    """What follows decides equally, but not where a match begins that ends there."""
+    """The following text decides equally, but the match that ends there begins at another position."""
     merged = merge_equal_states(automaton(pattern))
     begun = merged.initial
     for byte in {" ?b": b" ", "é?b": "é".encode(), "x*b": b"x"}[pattern]:

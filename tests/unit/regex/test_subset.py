@@ -1,4 +1,4 @@
-"""Subset constructions: what a backtracking engine finds first, also where turns of repetitions are empty."""
+"""Subset constructions: the first match of a backtracking engine, also where turns of repetitions are empty."""
 
 from __future__ import annotations
 

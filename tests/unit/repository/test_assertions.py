@@ -21,7 +21,7 @@ def functions_of(source: str) -> Iterator[ast.FunctionDef]:
 
 
 def asserts(test: ast.FunctionDef) -> bool:
-    """Whether a test has an assertion: `assert`, `pytest.raises` or a helper whose name begins with assert_."""
+    """Whether a test has an assertion: `assert`, `pytest.raises` or a helper with a name that begins with assert_."""
     nodes = [*ast.walk(test)]
     called = (node.func for node in nodes if isinstance(node, ast.Call))
     names = [ast.unparse(function).rpartition(".")[2] for function in called]

@@ -1,4 +1,4 @@
-"""What is published: wheels, source distributions and editable installations, as the build backend makes them."""
+"""Published files: wheels, source distributions and editable installations, as the build backend makes them."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_source_distribution_holds_all_files_and_nothing_that_was_compiled(
         stem = made.name.removesuffix(".tar.gz")
         assert archive.getnames() == [f"{stem}/{name}" for name in [*sorted(tracked), "PKG-INFO"]]
         archive.extractall(tmp_path / "unpacked", filter="data")
-    # What it holds suffices to make it, and its hash is that of any other day.
+    # Its files suffice to build it again, and its hash is the same on any day.
     assert _hash(_build(tmp_path / "unpacked" / stem, "sdist", tmp_path / "two")) == _hash(made)
 
 
@@ -94,7 +94,7 @@ def test_a_wheel_holds_compiled_kernels_and_no_sources_in_c(checkout: Path, tmp_
         names = archive.namelist()
     assert {"tokdfa/kernels/_kernels.so", "tokdfa/kernels/_ffi.py", "tokdfa/py.typed"} <= {*names}
     assert not [name for name in names if name.endswith((".c", ".h")) or "kernels/backend" in name or "tests/" in name]
-    # Two megabytes at most, of which the library has less than 700,000 bytes.
+    # Two megabytes at most. Less than 700,000 bytes of them are the library.
     assert made[0].stat().st_size < 1_500_000
 
 

@@ -63,6 +63,6 @@ def test_only_tests_import_tests(folder: str) -> None:
     sources = sorted((ROOT / folder).rglob("*.py"))
     assert len(sources) > 10
     for path in sources:
-        # What tests share is imported as `support`, or from the top of the repository as `tests`.
+        # Helpers of tests are imported as `support`, or from the top of the repository as `tests`.
         roots = {name.partition(".")[0] for name in imported(path.read_text(encoding="utf-8"))}
         assert not roots & {"tests", "support"}, path

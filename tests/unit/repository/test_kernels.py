@@ -14,7 +14,7 @@ SOURCES = sorted([*KERNELS.glob("*/*.c"), *KERNELS.glob("*/*.h")])
 MOST_LINES = 59
 MOST_PARAMETERS = 8
 
-# What is still to be mended: functions that are too long, or have too many parameters.
+# Still to be mended: functions that are too long, or have too many parameters.
 LONG = {
     "unigram/accept.c:accept",
     "unigram/segment.h:segment",
@@ -49,7 +49,7 @@ class Function(NamedTuple):
 
 
 def functions(text: str, file: str = "") -> list[Function]:
-    """Return the functions of a C file, each of which begins at the first column and ends with a brace there."""
+    """Return the functions of a C file; each begins at the first column and ends with a brace there."""
     text = re.sub(r"/\*.*?\*/", lambda comment: "\n" * comment.group().count("\n"), text, flags=re.DOTALL)
     found = []
     kind, name, parameters = (

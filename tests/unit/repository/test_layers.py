@@ -1,4 +1,4 @@
-"""The only imports that run upwards are those of methods that answer or show; without them no module needs itself."""
+"""Only methods that answer or show have imports that run upwards; without these no module needs itself."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BY_STRING = {
 
 
 def imports_by_string(source: str) -> bool:
-    """Whether a source has what imports a module by a string."""
+    """Whether a source has a function that imports a module by a string."""
     names = {"import_module", "__import__", "importlib"}
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Name | ast.Attribute):
@@ -52,7 +52,7 @@ def imports_by_string(source: str) -> bool:
 
 @pytest.fixture(scope="module")
 def graph() -> nx.DiGraph[str]:
-    """Which module imports which one, inside functions too, but for what only types need."""
+    """Which module imports which one, inside functions too, but for imports that only types need."""
     found = grimp.build_graph("tokdfa", exclude_type_checking_imports=True, cache_dir=None)
     edges: nx.DiGraph[str] = nx.DiGraph()
     edges.add_edges_from(

@@ -1,4 +1,4 @@
-"""The maps: what each package says lives there, and what the contributors' page and the glossary point to."""
+"""The maps: each package names its modules, the contributors' page points to files, the glossary explains terms."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from docutils.utils import new_document
 ROOT = Path(__file__).parents[3]
 # Roles of Sphinx, which docutils does not know.
 ROLES = re.compile(r":(?:py:)?(?:attr|class|data|exc|func|meth|mod|obj|ref):(?=`)")
-# The sections of numpydoc whose entries may follow one another without a blank line.
+# The sections of numpydoc in which entries may follow one another without a blank line.
 LISTS = re.compile(r"^(?:Attributes|Parameters|Raises|Returns|Yields)\n-+$", re.MULTILINE)
 # In the help of a command, lines that click keeps as they are.
 BLOCK_OF_CLICK = re.compile(r"^\\b\n(.+):$\n", re.MULTILINE)

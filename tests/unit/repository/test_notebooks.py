@@ -16,7 +16,7 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
 def shown(cell: Any) -> str:
-    """What a cell shows as text; pictures are as Graphviz's version makes them."""
+    """The output of a cell as text; pictures are as Graphviz's version makes them."""
     return "".join(
         output["text"] if output["output_type"] == "stream" else output["data"].get("text/plain", "")
         for output in cell.get("outputs", [])

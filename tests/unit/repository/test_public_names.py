@@ -29,7 +29,7 @@ def source(name: str) -> Path:
 
 
 def run_examples(name: str) -> tuple[int, str]:
-    """Run the examples of a public name, and return their number and what went wrong."""
+    """Run the examples of a public name, and return their number and a report of the failures."""
     found = doctest.DocTestFinder(recurse=False).find(
         getattr(tokdfa, name), name, globs={"tokdfa": tokdfa, "np": np}, module=False
     )
@@ -80,7 +80,7 @@ def test_its_place_in_the_reference_is_that_of_its_module(name: str) -> None:
 
 
 def answers(path: Path) -> list[tuple[str, str]]:
-    """The functions of a file whose names begin with is_, and what they return."""
+    """The functions of a file with names that begin with is_, and their return types."""
     nodes = ast.walk(ast.parse(path.read_text("utf-8")))
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name.startswith("is_")]
     return [(node.name, "" if node.returns is None else ast.unparse(node.returns)) for node in functions]

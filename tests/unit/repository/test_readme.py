@@ -26,7 +26,7 @@ def blocks(page: str) -> list[tuple[str, str]]:
 
 
 def commands(block: str) -> list[tuple[str, str]]:
-    """Split a console block into commands and what each prints."""
+    """Split a console block into commands and the output of each."""
     parts = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
     return [(head, expected) for head, _, expected in (part.partition("\n") for part in parts)]
 
@@ -38,7 +38,7 @@ def assert_shows(expected: str, printed: str, what: str) -> None:
 
 
 def assert_is_configured(block: str) -> None:
-    """Assert that the actions with their inputs, and the hooks, are those of this repository."""
+    """Assert that this repository has the actions, with their inputs, and the hooks."""
     for folder, inputs in re.findall(r"uses: OWNER/tokdfa/(\S+)@main\n +with: \{(.*)\}", block):
         action = (ROOT / folder / "action.yml").read_text("utf-8")
         assert {*re.findall(r"(\w+): ", inputs)} <= {*re.findall(r"^  (\w+):$", action, re.MULTILINE)}
@@ -107,7 +107,7 @@ def test_names_in_sentences_resolve() -> None:
     pages = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in (*PAGES, "notebooks/formats.md"))
     prose = re.sub(r"^```.*?^```$", "", pages, flags=re.MULTILINE | re.DOTALL)
     names = sorted(set(re.findall(r"`(tokdfa(?:\.\w+)+)(?:\(|`)", prose)))
-    # Modules are named as well; whatever else is named is there when tokdfa is imported, and nothing more.
+    # Modules are named as well; all other names exist when tokdfa is imported, and nothing more.
     names = [name for name in names if not any(map(Path.exists, _module(name)))]
     assert names
     program = f"import tokdfa\nfor name in {names}: eval(name)"

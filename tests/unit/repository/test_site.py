@@ -1,4 +1,4 @@
-"""The documentation site: what has a page, and what the check of its links finds. `python .site` builds it."""
+"""The documentation site: its pages, and the faults that the check of its links finds. `python .site` builds it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page on which a token DFA grows: Algorithm 2 in JavaScript is that of the package, and everyone can use it."""
+"""The page on which a token DFA grows: its JavaScript equals the package's Algorithm 2, and everyone can use it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tokdfa import Dictionary, iter_token_dfas, tokenize_single_pass
 
 PAGE = Path(__file__).parents[3] / "notebooks" / "token_dfa.html"
 BATCH = 250
-# What the page makes of a list of questions.
+# The page's answers to a list of questions.
 ANSWERS = """%s.map(({symbols, rules, text}) => {
     const automata = grow(symbols, rules);
     return {
@@ -157,7 +157,7 @@ def test_it_is_used_with_the_keyboard(chromium: Browser) -> None:
         )
         assert chromium("document.activeElement.matches(':focus-visible')")
         assert float(chromium("getComputedStyle(document.activeElement).outlineWidth").removesuffix("px")) >= 3
-    # What can do nothing now is left out.
+    # Controls that can do nothing now are left out.
     assert reached == ["rules", "text", "folded", "fewer", "read", "on", "states-head", "growth-head"]
     chromium("$('folded').focus()")
     chromium.press("Home")

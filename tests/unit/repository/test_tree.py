@@ -1,4 +1,4 @@
-"""Tests mirror the tree: a file of tests is about the module whose name it bears."""
+"""Tests mirror the tree: a file of tests is about the module of the same name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recognising stores by their content, and what is inconsistent in them."""
+"""Recognising stores by their content, and inconsistencies in them."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_what_is_inconsistent(tmp_path: Path, name: str, spoil: Spoil, message: 
         consistent(open_store(path))
 
 
-# What cannot be opened, or is noticed only when it is reached.
+# Stores that cannot be opened, or with a fault that is noticed only when it is reached.
 BROKEN: list[tuple[str, Spoil, str]] = [
     ("megatron", cut(f"{MEGATRON}.idx", 140), "its header is missing or cut short"),
     ("megatron", put(f"{MEGATRON}.idx", 9, b"\2"), "not a version of Megatron's index: 2"),
@@ -208,7 +208,7 @@ def test_a_tar_that_ends_between_two_members_is_cut_short(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", ["bytes.parquet", "shard.idx", "any name", "x.npy"])
 def test_names_do_not_matter(tmp_path: Path, name: str) -> None:
-    """What has magic bytes is recognised by them."""
+    """A store with magic bytes is recognised by them."""
     for write in (written.parquet, written.arrow, written.llmc, written.npz, written.tar, written.npy):
         folder = tmp_path / write.__name__
         folder.mkdir()

@@ -1,4 +1,4 @@
-"""What is not a file of ids, and what is said to do with it."""
+"""Files without ids are refused with a hint what to do with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ids out of files of integers and of streams of them, chunk by chunk, and what is refused."""
+"""Ids out of files of integers and of streams of them, chunk by chunk, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headers of .npy files: as programs write them, and what is refused."""
+"""Headers of .npy files: as programs write them, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every store: the same documents, whatever the format and whatever is read at a time, and where each id is."""
+"""Every store: the same documents in every format and for every size of chunks, and the location of each id."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_stretches_together_are_the_store(tmp_path: Path, name: str, size: int |
             for chunk in store.iter_chunks(begin, end, size=size)
             for number in chunk.numbers.tolist()
         ]
-        # Empty documents at the boundary belong to what follows it.
+        # Empty documents at the boundary belong to the part after it.
         assert documents_of(store, 0, at, size=size) + documents_of(store, at, size=size) == DOCUMENTS, step
         assert numbers == [*range(len(DOCUMENTS))]
 

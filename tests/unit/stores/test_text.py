@@ -1,4 +1,4 @@
-"""Ids out of texts and JSON, block by block, and what is refused."""
+"""Ids out of texts and JSON, block by block, and refusals."""
 
 from __future__ import annotations
 

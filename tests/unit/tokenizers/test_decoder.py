@@ -1,4 +1,4 @@
-"""Spelling ids: the chunks do not matter, and what is bad is named."""
+"""Spelling ids: the chunks do not matter, and bad ids are named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fingerprints: of what tokenizers do, not of how it is written."""
+"""Fingerprints depend on the ids that tokenizers give, not on the way their files are written."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from tokdfa.tokenizers.formats.contents import Contents
 
 
 def over_characters(dictionary: Dictionary) -> Tokenizer:
-    """A tokenizer whose ids are given by the spelling of the tokens."""
+    """A tokenizer with ids computed from the spelling of the tokens."""
     ids = [sum(3**i * (1 + "abc".index(symbol)) for i, symbol in enumerate(word)) for word in dictionary.alphabet]
     return Tokenizer(Contents(format="", dictionary=dictionary, ids=np.array(ids, dtype=np.int32)))
 

@@ -1,4 +1,4 @@
-"""What is made when a tokenizer is loaded, and what waits for the first call."""
+"""Tables that are made when a tokenizer is loaded, and tables that wait for the first call."""
 
 from __future__ import annotations
 

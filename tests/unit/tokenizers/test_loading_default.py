@@ -1,4 +1,4 @@
-"""The embedded dictionary is what its README says."""
+"""The embedded dictionary is as its README says."""
 
 from __future__ import annotations
 

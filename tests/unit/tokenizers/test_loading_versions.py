@@ -70,7 +70,7 @@ def test_versions_do_not_enter_the_fingerprint() -> None:
     newest = ranges_of("tokenizers")[0]
     for number in newest.versions:
         assert load(f"tokenizers=={number}").fingerprint == load().fingerprint
-    # The tables before and after 0.20.3 differ only in what GPT-2's pattern does not ask.
+    # The tables before and after 0.20.3 differ only in classes that GPT-2's pattern does not use.
     old = load(OLD)
     assert old.fingerprint != load().fingerprint
     assert tokdfa.fingerprint(old).changed(tokdfa.fingerprint(load())) == ("pretokenizer",)

@@ -1,4 +1,4 @@
-"""Neighbours: pairs of tokens determine what merging gives, whatever the priorities are."""
+"""Neighbours: pairs of tokens determine the results of merging, for any priorities."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def assert_neighbours_by_merging(source: random.Random, path: Path) -> bool:
         for word in map(bytes, product(b"abc" if n < 6 else b"ab", repeat=n)):
             merged = merge(word, ranks)
             assert all(allows(of, left, right) for left, right in pairwise(merged))
-    # And of every sequence of live tokens whose neighbours are allowed, merging gives these tokens.
+    # And of every sequence of live tokens with allowed neighbours, merging gives these tokens.
     for length in (3, 4):
         for tokens in product(live[-8:], repeat=length):
             if all(allows(of, left, right) for left, right in pairwise(tokens)):
@@ -118,7 +118,7 @@ def test_of_scores_that_are_equal() -> None:
 
 @pytest.mark.slow
 def test_of_runs_of_spaces(data: Path) -> None:
-    # The runs of spaces of this model have one score, and what merges first is on the left.
+    # The runs of spaces of this model have one score, and the leftmost pair merges first.
     tokenizer = tokdfa.load(data / "vocabs" / "mistral_v3.model")
     of = neighbours(tokenizer)
     assert isinstance(tokenizer, Tokenizer)

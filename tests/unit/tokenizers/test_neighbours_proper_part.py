@@ -105,7 +105,7 @@ def test_an_example_has_one_late_token(tmp_path: Path) -> None:
     assert tokenizer.encode("abca").tolist() == [ranks[b"abc"], ord("a")]
     assert validate_tuned(tokenizer, [ranks[b"abc"], ord("a")], tuning=FEW)
     assert not validate_tuned(tokenizer, [ranks[b"ab"], ord("c")], tuning=FEW)
-    # A token that nothing makes is no reason: it is a whole piece only, or never there.
+    # A token that nothing makes is not a reason: it is a whole piece only, or never there.
     tokenizer, _ = load([b"ab", b"cab", b"abc"], tmp_path / "whole.tiktoken")
     assert tokenizer.proper_part.is_everything
 

@@ -1,4 +1,4 @@
-"""The pieces of texts with their places, against the pre-tokenizers of the library and what the ids spell."""
+"""The pieces of texts with their offsets, against the pre-tokenizers of the library and the bytes of the ids."""
 
 from __future__ import annotations
 

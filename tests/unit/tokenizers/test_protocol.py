@@ -1,4 +1,4 @@
-"""What every tokenizer answers, asked of one of each kind."""
+"""The methods of every tokenizer, called on one of each kind."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ Question = tuple[Callable[[Any, Any], object], Any]
 
 
 class Subject:
-    """A tokenizer that is loaded as often as wanted, and what a fresh one answers.
+    """A tokenizer that is loaded as often as wanted, and the answers of a fresh one.
 
     A fresh one may share with others what is made of its pattern, unless it must not, which takes much longer.
     """

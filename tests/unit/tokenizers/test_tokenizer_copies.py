@@ -1,4 +1,4 @@
-"""Copies of tokenizers, by pickle and by copy, answer as the original and are as small as what they are made of.
+"""Copies of tokenizers, by pickle and by copy, answer as the original and are about as small as its file.
 
 Originals and copies are freed as soon as nothing refers to them.
 """
@@ -255,7 +255,7 @@ def test_what_a_tokenizer_has_given_outlives_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["byte pairs", "normalized", "metaspace", "unknown characters", "wordpiece"])
 def test_jobs_outlive_the_name_of_their_tokenizer(kind: str, tmp_path: Path) -> None:
-    """A table refers to its tokenizer weakly, so whatever a user holds has to hold the tokenizer."""
+    """A table refers to its tokenizer weakly, so any object that a user holds has to hold the tokenizer."""
     ids = KINDS[kind](tmp_path).encode("the").tolist()
     makers: list[Callable[[Any], Callable[[], object]]] = [
         lambda tokenizer: [*tokenizer.validate([*ids, *ids, 1], all=True).violations].__repr__,

@@ -1,4 +1,4 @@
-"""Laws of tokenizers of every family: many texts at once, what continues a text, safe cuts, the ends of ids."""
+"""Laws of tokenizers of every family: many texts at once, continuations of a text, safe cuts, the ends of ids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tokenizer's answers depend on what it is asked, and not on what it was asked before."""
+"""A tokenizer's answers depend on the question, and not on earlier questions."""
 
 from __future__ import annotations
 

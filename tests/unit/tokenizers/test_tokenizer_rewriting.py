@@ -1,4 +1,4 @@
-"""Tokenizers that rewrite texts: what is asked of them beside encoding and decoding."""
+"""Tokenizers that rewrite texts: questions other than encoding and decoding."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_violations_have_canonical_ids(tmp_path: Path) -> None:
     assert (verdict.index, verdict.canonical_ids, verdict.tokens) == (2, (3,), 6)
     assert [found.start for found in verdict.violations] == [2]
     assert "'▁' (0)" in verdict.reason
-    # What the ids leave out is put in again: the text does not begin with a space.
+    # The space that the ids leave out is put in again: the text does not begin with a space.
     assert tokenizer.validate([1, 2]).canonical_ids == (3,)
 
 

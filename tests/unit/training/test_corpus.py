@@ -15,7 +15,7 @@ def test_the_size_is_that_of_all_files(tmp_path: Path) -> None:
     (tmp_path / "two.txt").write_text("é", encoding="utf-8")
     assert Corpus.find([tmp_path]).size() == 6
     assert Corpus.find([tmp_path / "one.txt", tmp_path / "one.txt"]).size() == 8
-    # What comes on standard input cannot be known beforehand.
+    # The size of standard input cannot be known beforehand.
     assert Corpus.find(["-", tmp_path / "one.txt"]).size() is None
 
 

@@ -1,4 +1,4 @@
-"""Counting a corpus in blocks, on threads, with interruptions, gives what counting its files as wholes gives."""
+"""Counting a corpus in blocks, on threads, with interruptions, equals counting its files as wholes."""
 
 from __future__ import annotations
 

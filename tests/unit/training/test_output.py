@@ -1,4 +1,4 @@
-"""What is written is loaded back, by tokdfa and by other libraries, and encodes as the rules say."""
+"""Written files are loaded back, by tokdfa and by other libraries, and encode as the rules say."""
 
 from __future__ import annotations
 

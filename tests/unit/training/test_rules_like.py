@@ -1,4 +1,4 @@
-"""Whole trainers by name: what they set, and what goes with them."""
+"""Whole trainers by name: the options that they set, and the options that may be added."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiling the kernels: what stops it is said in one line; and they run with all accesses checked."""
+"""Compiling the kernels: a failure is one line; and the kernels run with all accesses checked."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def merge_plainly(word: list[int], rules: Rules) -> list[int]:
 
 
 def encode(tables: Struct, words: list[bytes]) -> tuple[int, list[list[int]]]:
-    """Encode words by these tables, with a memory that is empty; return how it ends, and what was written."""
+    """Encode words by these tables, with an empty cache; return the status and the ids written for each word."""
     run = PieceRun(tables, tables, 16, None)
     text = b"".join(words)
     bounds = np.array([0, *accumulate(map(len, words))], dtype=np.int64)

@@ -59,7 +59,7 @@ def test_pair_test_is_that_of_the_token_dfa(dictionary: Dictionary) -> None:
 
 
 def test_nothing_is_kept_of_the_words_before() -> None:
-    """The room for places to which a tokenization came back has zeros again, however far that was."""
+    """The bits of the offsets to which a tokenization came back are zero again, for returns of any length."""
     # Of "abc", "ab" is read first, after which "c" may not come.
     dictionary = Dictionary.from_pairs([("b", "c"), ("a", "b")], "abc")
     tables, draw, n_returns = OnePass(dictionary).tables, random.Random(3), 0

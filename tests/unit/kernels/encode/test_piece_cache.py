@@ -36,7 +36,7 @@ def test_the_key_of_a_short_piece_is_its_packing(text: bytes, data: st.DataObjec
 @given(st.binary(min_size=16, max_size=600))
 def test_the_key_of_a_long_piece_is_none_of_a_short_one(text: bytes) -> None:
     assert key_of(text, 0, len(text))[1] >> 56 == 0xFF
-    # What follows the piece in memory does not matter.
+    # The bytes after the piece do not matter.
     assert key_of(text + b"x", 0, len(text)) == key_of(text, 0, len(text))
 
 
@@ -92,7 +92,7 @@ def test_frequent_pieces_stay() -> None:
 
 
 def numbered(first: int, n: int) -> tuple[bytes, list[tuple[int, int]]]:
-    """Return a text and its pieces, no two of which are alike, with short and long ones among them."""
+    """Return a text and its pieces, all different, with short and long ones among them."""
     words = [b"%d." % (first + i) * (1 + i % 7 // 6) for i in range(n)]
     bounds = np.cumsum([0, *map(len, words)]).tolist()
     return b"".join(words), list(pairwise(bounds))

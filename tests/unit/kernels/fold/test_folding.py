@@ -40,7 +40,7 @@ def fold_plainly(rules: Dictionary) -> tuple[list[set[str]], dict[str, int], lis
 
 
 def fold_until(rules: Dictionary, length: int) -> dict[tuple[str, str], set[str]]:
-    """Return, for each rule's u≀v, what of {v} may follow u's text under the first rules: v, unless they cross it."""
+    """Return, for each rule's u≀v, {v} if v may follow u's text under the first rules, else nothing: they cross it."""
     from tokdfa.automata.bpe import tokenize_single_pass
 
     prefix = rules.prefix(length)

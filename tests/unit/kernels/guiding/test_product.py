@@ -1,4 +1,4 @@
-"""The product of the parts of a guide, against its definition: all places in Python, and what goes on."""
+"""The product of the parts of a guide, against its definition in Python: all states and the ids that continue."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def allowed_ids(prefixes: PrefixAutomaton, state: GuideState) -> list[int]:
 
 
 class Definition:
-    """The states of the product by what they mean, from the pre-tokenizer's own step and the intervals of rows."""
+    """The states of the product by their meaning, from the pre-tokenizer's own step and the intervals of rows."""
 
     def __init__(self, tokenizer: tokdfa.Tokenizer, dfa: tokdfa.TokenDFA) -> None:
         self._tokens = tokens_of(tokenizer)
@@ -67,7 +67,7 @@ class Definition:
 
 
 def random_tokenizer(source: random.Random, path: Path, name: str) -> tokdfa.Tokenizer:
-    """A tokenizer all of whose tokens merging gives, some of which begin or end within a symbol."""
+    """A tokenizer with tokens that merging gives; some of them begin or end within a symbol."""
     text = "".join(SYMBOLS).encode()
     words = [bytes([byte]) for byte in range(256)]
     inner = sorted({text[at : at + 2] for at in range(len(text) - 1)})

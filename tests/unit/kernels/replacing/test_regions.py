@@ -74,7 +74,7 @@ def expected(
             return True
         if length == 0 or not plain.cut(ids, start):
             return False
-        # What comes in the place of the match before, if that ends here.
+        # The replacement of the previous match, if that ends here.
         touches = number > 0 and matches[number - 1][1] == start and not is_part(*matches[number - 1])
         if beside is None and (touches or offset == 0):
             return False
@@ -143,7 +143,7 @@ def _kind(keys: list[object], key: object) -> int:
 
 
 def test_all_cases_are_met() -> None:
-    """Regions that are open, joined, next to each other, of matches that touch, and that end beside the match."""
+    """Regions that are open, joined, next to each other, of matches that touch, and that end next to the match."""
     met = set()
     for seed in range(1000):
         dice = random.Random(seed)

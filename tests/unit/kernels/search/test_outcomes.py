@@ -1,4 +1,4 @@
-"""What tokens do to the idle state, against reading them symbol by symbol."""
+"""The effects of tokens on the idle state, against reading them symbol by symbol."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_outcomes_of_words_of_a_list(sought: list[str], words: list[tuple[bytes,
         if not word and not cut:
             assert outcome == -1
         elif cut or not spans:
-            # Nothing happens: the state after it is that of the longest end of the token with which a word begins.
+            # Nothing happens: the state after it is the state of the token's longest suffix with which a word begins.
             state = idle
             for symbol in [256] if cut else word:
                 state = int(dfa.table[state, dfa.column[symbol]])

@@ -1,4 +1,4 @@
-"""What is known of neighbouring tokens, against running the one after the other; and blocks of tokens, by bytes."""
+"""Facts about pairs of tokens, against running one after the other; and blocks of tokens, byte by byte."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_long_streams_as_byte_by_byte(
     assert found[0] == found[1]
 
 
-# Patterns, whether the second state is the idle one, and words of which many lead to it: the last tokens of symbols.
+# Patterns, whether the second state is the idle one, and words. Many words lead to it: the last tokens of symbols.
 # The first words spell a symbol.
 SPLIT_SYMBOLS = [
     (r"\Bab", True, [b"\xd0", b"\xb0", b" ", b"ab", b"x"]),
@@ -157,7 +157,7 @@ SPLIT_SYMBOLS = [
 @pytest.mark.parametrize(("pattern", "is_idle", "words"), SPLIT_SYMBOLS)
 @pytest.mark.parametrize("wanted", ["longest", "all"])
 def test_symbols_of_several_tokens(wanted: Wanted, pattern: str, is_idle: bool, words: list[bytes]) -> None:
-    """Once many tokens are active, those that complete a symbol are expected to; what is found stays the same."""
+    """Once many tokens are active, those that complete a symbol are expected to; the matches stay the same."""
     plan = SearchPlan(finder_of(pattern, wanted), Words.of(Vocabulary(words)), wants_all=wanted == "all", aligned=False)
     dice = np.random.default_rng(len(pattern))
     moves, idle = plan.tokenwise.pointer.moves, plan.forward.pointer.idle
@@ -165,7 +165,7 @@ def test_symbols_of_several_tokens(wanted: Wanted, pattern: str, is_idle: bool, 
     n_led = 0
     symbol = next(list(range(n)) for n in (2, 3) if len(b"".join(words[:n]).decode(errors="ignore")) == 1)
     for n in (1, 33, SCAN_BLOCK - 1, SCAN_BLOCK, SCAN_BLOCK + 1, 30_000, *range(SCAN_BLOCK + 56, SCAN_BLOCK + 96)):
-        # Whole symbols most often, and now and then what is none.
+        # Whole symbols most often, and now and then single tokens.
         ids = np.concatenate(
             [symbol if kind < 6 else dice.integers(0, len(words), 1) for kind in dice.integers(0, 9, n)]
         ).astype(np.int32)[:n]

@@ -1,4 +1,4 @@
-"""Searching in chunks, whatever is known of tokens, against trying every stretch of the text."""
+"""Searching in chunks, with any knowledge of the tokens, against trying every segment of the text."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def texts_of(words: list[tuple[bytes, bool]], ids: list[int]) -> list[tuple[int,
 
 
 def spans(pattern: re.Pattern[str], texts: list[tuple[int, bytes]], *, wants_all: bool) -> list[tuple[int, int]]:
-    """What is to be found: the leftmost and longest matches, none overlapping another, or all in order of their ends.
+    """The expected matches: leftmost, longest and without overlaps, or all in order of their ends.
 
-    Every stretch is tried that begins and ends at a character.
+    Every segment is tried that begins and ends at a character.
     """
     found = []
     for begin, text in texts:
@@ -98,7 +98,7 @@ def all_moves(machine: SearchPlan) -> list[Struct]:
 def matches_of(
     machine: SearchPlan, known: Struct, ids: list[int], chunks: list[int], n_lines: int | None = None
 ) -> list[Match]:
-    """Search ids that come in ever longer chunks, all of them kept, with few lines for what is remembered if wanted."""
+    """Search ids that come in ever longer chunks, all of them kept, with `n_lines` lines of the cache if given."""
     search = machine.begin()
     find = search.all if machine.wants_all else search.leftmost
     if n_lines is not None:
@@ -150,7 +150,7 @@ def matches_in_copy(
 def test_by_definition(
     wanted: Wanted, what: str | list[str], words: list[tuple[bytes, bool]], data: st.DataObject
 ) -> None:
-    # A token without text is no match's first or last.
+    # A token without text is never the first or the last one of a match.
     ids = data.draw(st.lists(st.sampled_from([i for i, (word, _) in enumerate(words) if word]), max_size=30))
     vocabulary = Vocabulary([word for word, _ in words], [i for i, (_, cut) in enumerate(words) if cut])
     spelled = what if isinstance(what, str) else "|".join(map(re.escape, what))
@@ -189,7 +189,7 @@ def test_many_pairs_are_remembered(seed: int, n_lines: int | None) -> None:
     assert len(expected) > 500
     known = all_moves(machine)[-1]
     assert known.pointer.moves.n_runs
-    # What was remembered in the first half is used in the other one.
+    # The entries cached in the first half are used in the other one.
     assert matches_of(machine, known, ids, [len(ids) // 2], n_lines) == expected
 
 
@@ -210,7 +210,7 @@ def test_tokens_of_all_lengths_are_looked_over(n_ids: int, often: float) -> None
     ids = np.where(
         chosen, dice.integers(len(quiet), len(quiet) + len(active), n_ids), dice.integers(0, len(quiet), n_ids)
     )
-    ids[n_ids // 2] = len(quiet) + 2  # a match, whose place depends on the lengths of all tokens before
+    ids[n_ids // 2] = len(quiet) + 2  # a match; its position depends on the lengths of all tokens before
     expected = matches_of(machine, machine.bytewise, ids.tolist(), [])
     assert expected
     for chunks in ([], [n_ids // 3], [n_ids - 64, n_ids - 1]):
@@ -296,7 +296,7 @@ def test_positions_beyond_two_to_the_32(wanted: Wanted) -> None:
     known_moves = all_moves(machine)[1:]
     assert known_moves
     for known in known_moves:
-        # Also in parts, the last of which begins beyond.
+        # Also in two parts; the last one begins beyond.
         assert matches_of(machine, known, ids.tolist(), []) == expected
         search = machine.begin()
         find = search.all if wanted == "all" else search.leftmost

@@ -1,4 +1,4 @@
-"""What tokens do to all states at once, and their classes, against running every token from every state."""
+"""The effects of tokens on all states, and their classes, against running every token from every state."""
 
 from __future__ import annotations
 

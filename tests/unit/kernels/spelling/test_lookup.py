@@ -1,4 +1,4 @@
-"""Finding words, and those of rules, against a dict."""
+"""Finding words, and the words of rules, against a dict."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def files(drawn: st.DrawFn) -> str:
 
 
 def as_pairs(data: bytes) -> Any:
-    """What the file says, objects as tuples of pairs; None if it is not JSON."""
+    """The value of the file, objects as tuples of pairs; None if it is not JSON."""
     try:
         return json.loads(data.decode("utf-8"), object_pairs_hook=tuple, parse_constant=int)
     except ValueError:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tokdfa.kernels.walk.differences import find_broken, text_cuts
 
-# Bytes at the edges of what UTF-8 allows, and whole symbols.
+# Bytes at the edges of the ranges that UTF-8 allows, and whole symbols.
 _BYTES = st.sampled_from([*b"a1 b\x80\x8f\x90\x9f\xa0\xbf\xc1\xc2\xdf\xe0\xe2\xed\xef\xf0\xf4\xf5\xff"])
 _PARTS = st.one_of(_BYTES.map(lambda byte: bytes([byte])), st.sampled_from("aab1 é€\U0001f600\ufffd").map(str.encode))
 WORDS = st.lists(st.lists(_PARTS, min_size=1, max_size=4).map(b"".join), max_size=10)
@@ -20,7 +20,7 @@ CLASS_OF = np.arange(0x110000, dtype=np.int64).astype(np.uint16) % np.uint16(N_C
 
 
 def rows_of(words: list[bytes], first: int, stop: int, certain: np.ndarray) -> list[list[int]]:
-    """Return the rows of one text, that of the words from `first` to `stop`."""
+    """Return the rows of one text, spelled by the words from `first` to `stop`."""
     starts = np.cumsum([0, *map(len, words)]).tolist()
     found = []
     token = first

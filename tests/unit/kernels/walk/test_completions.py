@@ -1,4 +1,4 @@
-"""What may complete an incomplete symbol: runs of classes beside the tries over the bytes of UTF-8."""
+"""The completions of an incomplete symbol: runs of classes, compared with all code points by their bytes in UTF-8."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CUTS = [
     *(bytes([lead, second]) for lead in range(0xE0, 0xF5) for second in (0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF)),
     *(bytes([lead, *rest]) for lead in range(0xF0, 0xF5) for rest in product((0x80, 0x90, 0x9F), (0x80, 0xBF))),
 ]
-# The longest runs begin and end at the edges of what is read at a time, and of planes.
+# The longest runs begin and end at the edges of blocks read at a time, and of planes.
 EDGES = [0, 0x80, 0x7C0, 0x800, 0x3040, 0xD7C0, 0xE000, 0xFFC0, 0x10000, 0x1F600, 0x3FFFF, 0x10FF80]
 
 

@@ -1,4 +1,4 @@
-"""What is known of neighbouring ids, and the parts that may not be canonical, next to their definitions."""
+"""Facts about pairs of ids, and the parts that may not be canonical, compared with their definitions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tokdfa.kernels.walk.neighbours import (
 
 DOUBT, FINE, CUT = range(3)
 BYTES = [*b"a\x80\x8f\x90\x9f\xa0\xbf\xc1\xc2\xdf\xe0\xe2\xed\xef\xf0\xf4\xf5\xff"]
-# Ids: those of bytes, and others, of which some are blank and one is special.
+# Ids of bytes, and others; some of these are blank and one is special.
 N_OTHERS, N_IDS = 6, len(BYTES) + 6
 BYTE_OF = np.array([*BYTES, *[-1] * N_OTHERS], dtype=np.int32)
 IS_BLANK = np.arange(N_IDS) >= N_IDS - 2

@@ -1,4 +1,4 @@
-"""A cache of pairs has what was entered last, and nothing else."""
+"""A cache of pairs has the last entries, and nothing else."""
 
 from __future__ import annotations
 

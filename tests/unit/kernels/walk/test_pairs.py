@@ -18,7 +18,7 @@ def test_table_encodes_the_matrix(n_columns: int, n_states: int) -> None:
     matrix[:-1, first_dead : n_columns - 2] = True
     parent, start, stop = np.full(n_states, -1, np.int32), np.zeros(n_states, np.int32), np.zeros(n_states, np.int32)
     for state in range(1, n_states):
-        # Few kinds of intervals, so that rows recur; what the parent forbids already is left alone.
+        # Few kinds of intervals, so that rows recur. An interval avoids columns that the parent forbids already.
         for _ in range(20):
             parent[state] = random.integers(max(state - 50, 0), state) if state % 3 else 0
             start[state] = random.integers(0, first_dead) // 7 * 7

@@ -14,7 +14,7 @@ from tokdfa.tokenizers.pretokenizers.token_lift import TokenLift
 LIFTED = TokenLift(Splitting("tiktoken", (Split(r"'s| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"),)))
 BACKWARDS = Backwards([b"<|a|>", "é€".encode()])
 
-# Bytes at the edges of what UTF-8 allows, and whole symbols.
+# Bytes at the edges of the ranges that UTF-8 allows, and whole symbols.
 _BYTES = st.sampled_from([*b"a1 '|<>\x80\x8f\x90\x9f\xa0\xbf\xc1\xc2\xdf\xe0\xe2\xed\xef\xf0\xf4\xf5\xff"])
 _PARTS = st.one_of(_BYTES.map(lambda byte: bytes([byte])), st.sampled_from("é€\U0001f600\ufffda<|").map(str.encode))
 WORDS = st.lists(st.lists(_PARTS, max_size=6).map(b"".join), min_size=1, max_size=8)

@@ -1,4 +1,4 @@
-"""The walk over ids is that of the automaton, one id after the other."""
+"""The walk over ids equals the automaton's own walk, one id after the other."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_short_streams(tokenizer: Tokenizer, data: st.DataObject) -> None:
 
 
 def test_lanes_that_begin_wrong_are_walked_again(tokenizer: Tokenizer) -> None:
-    # What number a digit has among its neighbours is settled thousands of ids before.
+    # The index of a digit within its group is settled thousands of ids before.
     lane = kernels.LANE
     for extra in range(4):
         ids = tokenizer.encode("a" + "1" * (5 * lane + extra) + " ab" * 3 * lane)

@@ -1,4 +1,4 @@
-"""The parts with something wrong enclose all of it, and are cut off where pieces certainly end."""
+"""The parts with violations enclose them, and are cut off where pieces always end."""
 
 from __future__ import annotations
 

@@ -15,13 +15,13 @@ from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 
 
 def numbers_of(packed: PackedTrie) -> dict[str | None, int]:
-    """The number of each symbol, and that of all others."""
+    """The index of each symbol, and the common index of all others."""
     points = [*range(128), *packed.points.tolist()]
     return {**{chr(code): number for number, code in enumerate(points)}, None: len(points)}
 
 
 def same(trie: FailureTrie, packed: PackedTrie) -> int:
-    """Compare a trie in all its parts with what was built in C; return the number of nodes that pop several tokens."""
+    """Compare a trie in all its parts with the trie built in C; return the number of nodes that pop several tokens."""
     numbers, cells, pops = numbers_of(packed), packed.cells.reshape(-1, 4).tolist(), packed.pops.tolist()
     place = {0: 0, 1: 1}
     for node, symbol, child in sorted(trie.iter_edges(), key=lambda edge: trie.depth[edge[0]]):

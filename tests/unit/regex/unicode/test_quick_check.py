@@ -1,4 +1,4 @@
-"""What of a text a normalization form changes, against normalizing all of it."""
+"""The parts of a text that a normalization form changes, against normalizing all of it."""
 
 from __future__ import annotations
 

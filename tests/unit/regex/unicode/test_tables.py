@@ -102,7 +102,8 @@ def test_unions_and_properties(table: Table) -> None:
 
 @pytest.mark.slow
 def test_scripts_are_those_of_the_library(table: Table) -> None:
-    # Each library has one script for a code point, so it is enough to look where the table says it is, and beside all.
+    # Each library has one script for a code point, so two checks suffice: the script's own code points in the table,
+    # and the code points without a script.
     from tokdfa.regex.unicode.tables import _data
 
     others = {*LEAVES, "alphabetic", "uppercase", "lowercase", "whitespace"}
@@ -209,7 +210,7 @@ def test_case_of_all(table: Table) -> None:
 
 @pytest.mark.slow
 def test_nothing_else_has_case(table: Table) -> None:
-    """What is left out matches itself alone: asked in blocks, and inside a block for each bit."""
+    """Every other code point matches itself alone: asked in blocks, and inside a block for each bit."""
     left = complement(union((c, c) for c in cased(table)), universe(table))
     for start in range(0, LAST + 1, 4096):
         block = [c for first, last in left for c in range(max(first, start), min(last, start + 4095) + 1)]

@@ -1,4 +1,4 @@
-"""The tables of other versions: how they are kept, and, where copies of the versions are, what the libraries say."""
+"""The tables of other versions: their storage, and the libraries' answers where copies of the versions are."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_versions_are_in_one_range_each() -> None:
 
 
 def test_what_is_known_to_have_changed() -> None:
-    # U+1C89, a letter since Unicode 16, of which tokenizers has the tables since 0.21.2.
+    # U+1C89 is a letter since Unicode 16; tokenizers has its tables since 0.21.2.
     for number, is_letter in (("0.20.3", False), ("0.21.1", False), ("0.21.2", True), ("0.23.3", True)):
         assert contains(ranges("L", f"tokenizers=={number}"), 0x1C89) == is_letter
     assert contains(case_variants(((0x1C89, 0x1C89),), "tokenizers"), 0x1C8A)

@@ -115,7 +115,7 @@ def of_model(drawn: random.Random, path: Path) -> Peer | None:
 
 
 def streams(peer: Peer, text: str, drawn: random.Random) -> Iterator[list[int]]:
-    """Yield the ids of a text, those of two parts of it, and spoiled ones."""
+    """Yield the ids of a text, the ids of two parts of it, and spoiled ones."""
     ids = peer.encode(text)
     yield ids
     at = drawn.randrange(len(text) + 1)
@@ -209,7 +209,7 @@ def check_windows(peer: Peer, ids: list[int], canonical: bool | None, drawn: ran
         if not found:
             every = validate(peer.tokenizer, ids, all=True).violations
             near = any(v.start <= begin + found.index and begin < v.start + len(v.ids) + 1 for v in every)
-            # Byte tokens that decode to their names may happen to be the ids of what is put before a text.
+            # Byte tokens that decode to their names may happen to be the ids of the prefix space.
             by_chance = not validate(peer.tokenizer, ids[: every[0].start])
             assert near or by_chance, (ids, window)
     return condemned

@@ -1,4 +1,4 @@
-"""Tests for `tokdfa.tokenizers.boundaries.protocol`: what is remembered of pairs, with several threads."""
+"""Tests for `tokdfa.tokenizers.boundaries.protocol`: the cache of pairs, with several threads."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from tokdfa.tokenizers.tokenizer import Tokenizer
 
 
 def normalizing(folder: Path) -> Iterator[tuple[int, random.Random, Tokenizer, Any]]:
-    """Yield random tokenizers that normalize, beside the library's own, with their seeds."""
+    """Yield random tokenizers that normalize, each with its seed and the library's own tokenizer."""
     tokenizers = pytest.importorskip("tokenizers")
     path = folder / "tokenizer.json"
     for seed in seeds(30):

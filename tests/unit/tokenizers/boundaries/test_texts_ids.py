@@ -1,4 +1,4 @@
-"""Safe cuts of ids: those of their text, wherever they are asked for, and in long streams as in short ones."""
+"""Safe cuts of ids are the safe cuts of their text between tokens, up to any index, also in long streams."""
 
 from __future__ import annotations
 

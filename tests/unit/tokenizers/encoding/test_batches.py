@@ -45,7 +45,7 @@ def test_texts_are_encoded_as_their_pieces(tokenizer: tokdfa.Tokenizer) -> None:
 def test_texts_of_several_stretches(tokenizer: tokdfa.Tokenizer) -> None:
     draw = random.Random(2)
     text = random_text(draw, 12_000)
-    # Enough spaces to make the trail of what only the end settles grow.
+    # Enough spaces to make the trail of unsettled bytes grow.
     text = text + " " * 50_000 + "\n" + text + "中" * 9_000 + " " * 30_000
     assert tokenizer.encode(text).tolist() == by_pieces(tokenizer, text)
 
@@ -135,7 +135,7 @@ def test_merging_decides_where_algorithm_1_differs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("alphabet", [ALPHABET, ["a", " ", "the", "\n"]])
 def test_documents_of_all_lengths_are_encoded_as_texts(tokenizer: tokdfa.Tokenizer, alphabet: list[str]) -> None:
-    """Some are empty, some longer than what is encoded together, some have pieces that are too long to be merged."""
+    """Some are empty, some too long to be encoded together, some have pieces that are too long to be merged."""
     draw = random.Random(5)
     lengths = [draw.choice([0, 0, 1, 3, 40, 900, 9_000]) for _ in range(120)]
     texts = ["".join(draw.choice(alphabet) for _ in range(n)) for n in lengths]

@@ -1,4 +1,4 @@
-"""Encoding pieces: what is remembered changes nothing but the time."""
+"""Encoding pieces: the cache changes nothing but the time."""
 
 from __future__ import annotations
 

@@ -15,9 +15,9 @@ BYTES = [bytes([byte]) for byte in range(256)]
 
 
 def rules_with_every_split(drawn: random.Random) -> list[tuple[bytes, bytes]]:
-    """Random rules over two or three letters, of which most tokens have several.
+    """Random rules over two or three letters; most tokens have several rules.
 
-    They are in the order of tokens, as converters write them, in any order among those of a token, or in any other one.
+    They are in the order of tokens, as converters write them, or grouped by token in any order, or in any order.
     """
     tokens = [b"a", b"b", b"c"][: drawn.randrange(2, 4)]
     while len(tokens) < drawn.randrange(8, 24):

@@ -1,4 +1,4 @@
-"""Texts that come in parts: the ids are those of the whole text, and come when no continuation can change them."""
+"""Texts that come in parts have the ids of the whole text; ids come when no continuation can change them."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ METASPACES = ["always", "first", "never"]
 
 
 def over_characters(scheme: str | None, suffix: str | None = None) -> dict[str, Any]:
-    """A tokenizer whose symbols are characters."""
+    """A tokenizer over characters."""
     space = "▁" if scheme else " "
     symbols = sorted({*TEXT.replace(" ", space), space})
     words = [f"{space}t", "he", "aa", "aaaa", f"{space}the", "中文"]

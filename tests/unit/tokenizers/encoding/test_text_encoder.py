@@ -1,4 +1,4 @@
-"""Encoding whole texts at once gives what encoding their pieces gives, whatever their length and what came before."""
+"""Encoding whole texts at once equals encoding their pieces, for texts of any length after any other texts."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_calls_that_pause_give_the_same(tmp_path: Path) -> None:
         pieces.struct.pointer.at_a_time = at_a_time
         for text, ids in zip(texts, expected, strict=True):
             assert tokenizer.encode(text).tolist() == ids
-            # What nobody goes on with leaves nothing behind.
+            # A call that nobody continues leaves nothing behind.
             data = text.encode()
             out = np.empty(len(data) + 4, np.int32)
             pieces.grow_to(max(pieces.longest, len(data)))
@@ -135,7 +135,7 @@ def test_long_texts_with_pieces_that_improper_rules_merge_elsewhere(
         monkeypatch.setattr("tokdfa.kernels.encode.texts.kept_utf8", lambda text: None)
     assert tokenizer.pretokenizer is not None
     expected = [id for piece in tokenizer.pretokenizer.split(text) for id in tokenizer.encode_piece(piece).tolist()]
-    # It keeps that of a string that is encoded again.
+    # CPython keeps the UTF-8 of a string that is encoded again.
     for _ in range(2):
         assert tokenizer.encode(text).tolist() == expected
     together = tokenizer.encode_together([text, "ab"])

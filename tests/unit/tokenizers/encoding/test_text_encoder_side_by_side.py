@@ -110,7 +110,7 @@ def test_any_number_of_threads_and_parcels(
 
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_documents_and_pieces_of_any_length(n_threads: int, tokenizer: tokdfa.Tokenizer, texts: list[str]) -> None:
-    """Those that are longer than what is encoded at once are encoded each by itself, amid the others."""
+    """Documents too long to be encoded together are encoded each by itself, amid the others."""
     long = "a single man in possession of a good fortune. " * 2_000
     given = [*texts, long, "x" * 70_000, "", *texts, "12" * 30_000, long, *texts]
     for _ in range(3):
@@ -170,7 +170,7 @@ def test_bounds_that_are_none_are_refused(bounds: list[int], texts: list[str]) -
 def test_an_error_in_a_thread_reaches_the_caller(
     n_threads: int, tokenizer: tokdfa.Tokenizer, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The threads that would wait for what it has taken stop as well."""
+    """The threads that would wait for its documents stop as well."""
     monkeypatch.setattr(text_encoder, "_parcel_size", lambda total, n_threads: 50)
 
     def fail(run: TextRun, data: object, size: int) -> None:

@@ -22,7 +22,7 @@ def test_results_come_in_order(n: int, n_threads: int) -> None:
 
 
 def test_threads_work_at_the_same_time() -> None:
-    # Neither goes on before the other is there.
+    # Neither continues before the other is there.
     barrier = Barrier(2, timeout=30)
 
     def meet(_: int) -> int:

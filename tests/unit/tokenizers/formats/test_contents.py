@@ -17,7 +17,7 @@ from tokdfa.tokenizers.formats.contents import Contents, LateContents
 
 
 class Finding:
-    """What finds the rules of a small tokenizer, and counts how often; at first it runs out of memory."""
+    """A function that finds the contents of a small tokenizer and counts its calls; at first it runs out of memory."""
 
     def __init__(self, n_failures: int = 0) -> None:
         self.n_calls, self.n_failures = 0, n_failures

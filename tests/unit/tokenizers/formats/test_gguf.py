@@ -1,4 +1,4 @@
-"""GGUF files: ids as llama.cpp recorded them, what is refused by its key, and what info calls odd."""
+"""GGUF files: ids as llama.cpp recorded them, refusals that name the key, and the oddities that info lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The container of GGUF: what is read of it, and that spoiled heads are refused with the byte."""
+"""The container of GGUF: only the head is read, and spoiled heads are refused with the byte."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def spoiled(data: bytes, drawn: random.Random) -> bytes:
     return data[:at] + drawn.randbytes(drawn.randrange(1, 9)) + data[at:]
 
 
-# What a small file may take, with all memory traced, and a head of the largest size.
+# Limits for a small file, with all memory traced, and for a head of the largest size.
 MOST_SECONDS, MOST_BYTES, MOST_BYTES_OF_A_HEAD = 2, 4 << 20, 200 << 20
 
 

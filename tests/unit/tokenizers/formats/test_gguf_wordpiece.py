@@ -1,4 +1,4 @@
-"""GGUF files with a WordPiece tokenizer: recorded ids, what is refused, decoding, and comparison with BERT's own."""
+"""GGUF files with a WordPiece tokenizer: recorded ids, refusals, decoding, and comparison with BERT's own."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def converted(entries: list[str]) -> tokdfa.WordPieceTokenizer:
 def test_compared_with_the_file_that_was_converted(tmp_path: Path) -> None:
     entries = ["[UNK]", "a", "b", "##a", "##ab", "ab", ",", "##bb"]
     found = tokdfa.compare(bert(tmp_path, entries), converted(entries))
-    # The first character whose fates differ: a mark that encloses, which BERT keeps.
+    # The first character that they treat differently: a mark that encloses, which BERT keeps.
     assert found.witness == ("\u0488", (0,), ())
     assert found.checked[Part.WORDS] == found.checked[Part.IDS] == Outcome.SAME
     assert found.checked[Part.SHORTEST] == Outcome.PROVEN

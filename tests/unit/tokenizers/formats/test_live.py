@@ -158,7 +158,7 @@ def test_a_tokenizer_of_transformers_is_its_backend() -> None:
 
 
 class LlamaTokenizer:
-    """What `load` uses of a tokenizer in Python, with ids shifted as fairseq's are."""
+    """The attributes of a tokenizer in Python that `load` uses, with ids shifted as fairseq's are."""
 
     legacy = True
     unk_token_id = 3

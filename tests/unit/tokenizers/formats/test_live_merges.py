@@ -22,7 +22,7 @@ N_TEXTS = 500
 
 
 class GPT2Tokenizer:
-    """What transformers' class has, written again; a token has the id that `numbers` gives it."""
+    """The class of transformers, written again; a token has the id that `numbers` gives it."""
 
     def __init__(self, rules: list[tuple[str, str]], numbers: Mapping[str, int], added: Mapping[int, str]) -> None:
         self.encoder = dict(numbers)

@@ -37,7 +37,7 @@ def test_any_ranks_encode_as_tiktoken_does(words: list[bytes], texts: list[str])
 
 @given(WORDS, st.lists(TEXTS))
 def test_proper_ones_are_proper_and_say_the_same(words: list[bytes], texts: list[str]) -> None:
-    # Whether the rules say all there is to say, by merging any two parts of a word whatever their ranks.
+    # Whether the rules are complete, by merging any two neighbouring tokens that make a word, lowest rank first.
     contents = read(ranks(words))
     dictionary = contents.dictionary
     ranked = ranks(words)
@@ -115,7 +115,7 @@ def test_words_of_equal_strength_keep_all_splits(words: list[str]) -> None:
 
 
 def test_splits_of_long_words() -> None:
-    # All their cuts, each with a copy of the word, are more than what is looked up at once.
+    # All their cuts, each with a copy of the word, are too many to be looked up at once.
     words = ["ab" * n for n in range(600, 0, -40)] + ["a" * 40, "ba" * 40]
     n_splits = assert_splits_of_words(words, "abc")
     assert n_splits > 20

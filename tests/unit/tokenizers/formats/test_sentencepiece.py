@@ -141,7 +141,7 @@ def test_without_the_packages_that_read_it(tmp_path: Path, monkeypatch: pytest.M
     path = tmp_path / "x.model"
     data = sentencepieces.trained("identity", True)
     monkeypatch.setitem(sys.modules, "google.protobuf.message", None)
-    # They are needed for what is not written plainly only.
+    # They are needed only for models that are not written plainly.
     path.write_bytes(data)
     assert tokdfa.load(path).encode("the").tolist()
     path.write_bytes(data + b"\x1a\0")

@@ -1,4 +1,4 @@
-"""Models that compiled code reads are what the packages of protocol buffers read, and refused with the same words."""
+"""Compiled code reads models as the packages of protocol buffers do, and refuses them with the same words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a tokenizer that is not there."""
+"""Messages about a tokenizer that is not there."""
 
 from __future__ import annotations
 

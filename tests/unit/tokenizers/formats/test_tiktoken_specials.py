@@ -54,7 +54,7 @@ def test_a_file_of_texts_and_ids(ranks: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def with_text(ranks: Path, tmp_path: Path) -> tokdfa.Tokenizer:
-    """A rank file with the special tokens of a tokenizer_config.json, two of which are text."""
+    """A rank file with the special tokens of a tokenizer_config.json; two of them are text."""
     config = tmp_path / "tokenizer_config.json"
     rows = {
         N: {"content": "<|end|>", "special": True},

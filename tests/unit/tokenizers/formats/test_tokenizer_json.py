@@ -1,4 +1,4 @@
-"""tokenizer.json: what is read is what the library reads, and the rest is refused."""
+"""tokenizer.json: a file is read as the library reads it, or refused."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_bytes_that_no_text_has_may_be_left_out() -> None:
 
 @pytest.mark.parametrize("whole", [False, True])
 def test_a_piece_is_looked_up_by_the_letters_of_its_bytes(whole: bool) -> None:
-    """The token é is the byte E9, and not the text é, whose bytes are C3 A9."""
+    """The token é is the byte E9, and not the text é with the bytes C3 A9."""
     fields = tokenizer_json(**model(ignore_merges=whole), added_tokens=[])
     del fields["model"]["vocab"][spell(b"v")]
     tokenizer, library = read(fields), theirs(fields)

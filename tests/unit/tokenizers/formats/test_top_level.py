@@ -1,4 +1,4 @@
-"""What shapes the input of a model is checked as tokenizers does, named, and not applied."""
+"""Truncation, padding and post-processors are checked as tokenizers does, named, and not applied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of characters, cut where nothing joins them, have the ids of the library, and those of plain Python."""
+"""Texts of characters, cut where nothing joins them, have the ids of the library and of plain Python."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ METASPACES = [
 
 
 def some_file(drawn: random.Random) -> dict[str, Any]:
-    """A tokenizer.json over characters that does no more to texts than what can be done in the tables."""
+    """A tokenizer.json over characters that rewrites texts only in ways that the tables support."""
     fields = random_files.character_file(drawn)
     vocab = fields["model"]["vocab"]
     for token in (SPACE, SPACE + "a", SPACE * 2, "a" + SPACE):

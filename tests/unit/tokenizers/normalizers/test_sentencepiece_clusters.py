@@ -1,4 +1,4 @@
-"""Graphemes are those of tokenizers, as far as it shows them."""
+"""Graphemes equal the graphemes of tokenizers, as far as it shows them."""
 
 from __future__ import annotations
 

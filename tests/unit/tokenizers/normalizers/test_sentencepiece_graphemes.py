@@ -1,4 +1,4 @@
-"""The normalizers of tokenizers that are tables, beside the library's own."""
+"""The normalizers of tokenizers that are tables, compared with the library's own."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_table_is_read_as_it_was_written(rules: dict[str, str]) -> None:
 
 
 def read_one_by_one(table: bytes) -> dict[str, str]:
-    """The rules of a table whose units point into it, node by node."""
+    """The rules of a table, read node by node from its units."""
     size = int.from_bytes(table[:4], "little")
     units = [int.from_bytes(table[at : at + 4], "little") for at in range(4, 4 + size, 4)]
     replacements = table[4 + size :]

@@ -1,4 +1,4 @@
-"""Cuts where a normalizer composes characters: what follows a cut changes nothing that precedes it, by the library."""
+"""Cuts where a normalizer composes characters: text after a cut changes nothing before it, by the library."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_a_text_that_is_not_in_the_form_is_cut_like_one_that_is() -> None:
 
 
 def test_a_part_of_the_ids_is_cut_like_the_whole() -> None:
-    # What follows may make ">" another character, before which every text is cut as well. Only the whole is not in NFC.
+    # Later text may make ">" another character, before which every text is cut as well. Only the whole is not in NFC.
     token = added_token(256, "e" + ACUTE, special=True, normalized=False)
     fields = tokenizer_json([], normalizer={"type": "NFC"}, added_tokens=[token])
     tokenizer, theirs = tokdfa.load(json.dumps(fields).encode()), tokenizers.Tokenizer.from_str(json.dumps(fields))

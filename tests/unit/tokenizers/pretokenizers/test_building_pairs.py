@@ -1,4 +1,4 @@
-"""Certain boundaries: there in every text, and what is before them is cut alike whatever follows."""
+"""Certain boundaries are there in every text, and any later text leaves the pieces before them as they are."""
 
 from __future__ import annotations
 

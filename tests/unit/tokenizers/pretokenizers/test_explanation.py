@@ -1,4 +1,4 @@
-"""What made each piece, against named groups of the `regex` module on the patterns as they are written."""
+"""The alternative that made each piece, against named groups of the `regex` module on the patterns as written."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_alternatives_agree_with_named_groups(name: str) -> None:
         assert [(part.start, part.end, part.alternative) for part in level] == expected, text
         assert all(part.is_match for part in level)
         seen.update(part.alternative for part in level)
-    # What the last alternative of Qwen matches, the others match before it or end the text.
+    # Matches of Qwen's last alternative are matched by the others before it or end the text.
     assert len(seen) >= len(WRITTEN[name]) - 1
 
 

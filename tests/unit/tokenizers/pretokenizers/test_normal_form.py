@@ -1,4 +1,4 @@
-"""The normal form of a splitting: that of what it does to texts, not of how its patterns are spelled."""
+"""The normal form of a splitting depends on its effect on texts, not on the spelling of its patterns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pre-tokenizers: names, behaviors, refusals; for what they split, compared with their libraries, see differential/."""
+"""Pre-tokenizers: names, behaviors, refusals. Their pieces are compared with the libraries' in differential/."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Safe boundaries: the pieces of a text, however it continues, are those of its two parts; no other index has this."""
+"""Safe boundaries: with any continuation, a text has the pieces of its two parts; no other index has this."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The machine of a splitting: its size, its streams, its refusals; for what it splits, see differential/."""
+"""The machine of a splitting: its size, its streams, its refusals. Its pieces are tested in differential/."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_what_has_been_given_out_is_certain_and_nothing_certain_is_held_back_lon
     for at in range(len(TEXT)):
         given_out += stream.feed(TEXT[at].encode()).tolist()
         end = len(TEXT[: at + 1].encode())
-        # Whatever follows, what was given out stays.
+        # The spans given out stay for any continuation.
         for continuation in ("", "x", " ", "\n", "'s", "1", "!"):
             spans = splitter.spans(data[:end] + continuation.encode()).tolist()
             assert spans[: len(given_out)] == given_out

@@ -1,4 +1,4 @@
-"""Judging streams of Unigram tokenizers word by word, beside encoding their text again."""
+"""Checking streams of Unigram tokenizers word by word, compared with encoding their text again."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_random_models() -> None:
 def test_the_unknown_piece_of_tokenizers(byte_fallback: bool) -> None:
     from tokenizers import Tokenizer
 
-    # It is decoded to its piece, found in texts by its score, and joined with what is unknown beside it.
+    # It is decoded to its piece, found in texts by its score, and joined with unknown characters next to it.
     metaspace = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
     vocab = [["?", -1.5], ["\u2581", -2.0], ["a", -1.0], ["\u2581a", -2.5], ["b?", -3.0], ["\u2581?", -4.0]]
     vocab += [["<0x3F>", -9.0]] if byte_fallback else [["??", -2.0]]

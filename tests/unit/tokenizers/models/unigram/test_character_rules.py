@@ -68,7 +68,7 @@ def test_parts_of_words_and_of_replacements_in_use() -> None:
             assert rules.words_have(part) == any(part in word for word in plain)
             n_found += found is not None
     assert n_found > 50
-    # What no rule uses does not count.
+    # Bytes that no rule uses do not count.
     table = bytearray(charsmap({"a": "b"}))
     assert read_charsmap(bytes(table) + b"  \0", "here").first_with("  ") is None
 

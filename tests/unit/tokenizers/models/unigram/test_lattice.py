@@ -1,4 +1,4 @@
-"""The sums of two segmentations, beside those that the definition adds up."""
+"""The sums of two segmentations, compared with the sums by the definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled segmentation beside the definition."""
+"""The compiled segmentation compared with the definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Normalizing and segmenting in one pass beside the two steps."""
+"""Normalizing and segmenting in one pass compared with the two steps."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def check_continued(
     given: list[str],
     counts: Counter[str],
 ) -> None:
-    """Check a text that goes on from another one."""
+    """Check a text that continues another one."""
     first, second = (drawn.choice(given).replace(SPACE, "") for _ in range(2))
     second = " " + second.lstrip(" \n")
     later = replace(normalizer, puts_space=False, continues=True)
@@ -133,7 +133,7 @@ def test_ways_that_lead_by_little() -> None:
             assert texts.encode_whole(text).tolist() == expected, seed  # type: ignore[union-attr]
         alone = [encode_by_definition(model, normalizer(part)) for part in parts]
         n_rounded += expected != [id for ids in alone for id in ids]
-    # The ids of some words depend on what is before them.
+    # The ids of some words depend on the text before them.
     assert n_rounded > 10
 
 
@@ -149,7 +149,7 @@ def test_what_needs_more_room() -> None:
         found = texts.encode_whole(text)
         assert (found is None) == (text == "éa" * 300_000)
         assert found is None or found.tolist() == expected
-        # What was not finished leaves no trace.
+        # An unfinished call leaves no trace.
         assert texts.encode_whole("ab c").tolist() == segmented(segmenter, [normalizer("ab c")]).tolist()  # type: ignore[union-attr]
 
 

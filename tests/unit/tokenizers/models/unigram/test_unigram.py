@@ -233,7 +233,7 @@ def test_live_objects() -> None:
     assert isinstance(live, UnigramTokenizer)
     assert isinstance(read, UnigramTokenizer)
     assert live.library == f"tokenizers=={__import__('tokenizers').__version__}"
-    # The file is read as the library reads it, and the object has what the library has read.
+    # The file is read as the library reads it, and the object has the values that the library has read.
     assert live.model.scores.tolist() == read.model.scores.tolist()
     assert live.fingerprint == read.fingerprint
     peer.model.alpha = 0.5  # type: ignore[attr-defined]

@@ -47,7 +47,7 @@ def test_vocabularies_that_differ(other: list[str], text: str) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        [*BASE, "[unused0]", "A", "##!", "##A", "", "a b", "##"],  # What text never has.
+        [*BASE, "[unused0]", "A", "##!", "##A", "", "a b", "##"],  # Never in a text.
         [*BASE, "##" + "b" * 100],  # Too long after any beginning.
     ],
 )

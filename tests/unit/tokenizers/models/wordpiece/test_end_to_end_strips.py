@@ -58,7 +58,7 @@ def test_a_mask_that_strips(lstrip: bool, rstrip: bool, unit: Any, tmp_path: Pat
 
 @pytest.mark.parametrize(("lstrip", "rstrip"), [(True, False), (False, True), (True, True)])
 def test_violations_beside_a_mask_that_strips(lstrip: bool, rstrip: bool, tmp_path: Path) -> None:
-    """Ids of a mask end where its content does: in the library's text the space after it is that of the next word."""
+    """Ids of a mask end with its content: in the library's text the space after it belongs to the next word."""
     fields = like_mpnet(added_token(5, "<mask>", lstrip=lstrip, rstrip=rstrip))
     ours, theirs = load(fields, tmp_path), tokenizers.Tokenizer.from_str(json.dumps(fields))
     n_after_masks = 0

@@ -18,7 +18,7 @@ from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 
 
 def _correct(vocabulary: WordPieceVocabulary, symbols: str, longest: int) -> set[tuple[int, ...]]:
-    """What MaxMatch gives for words of up to `longest` symbols, those beginning with a prefixed entry left out."""
+    """The ids by MaxMatch of words of up to `longest` symbols, without words that begin with a prefixed entry."""
     found = set()
     for word in all_words(symbols, longest):
         ids = tuple(max_match(vocabulary, word))
@@ -30,7 +30,7 @@ def _correct(vocabulary: WordPieceVocabulary, symbols: str, longest: int) -> set
 
 
 def _accepted(language: WordLanguage, longest: int) -> tuple[set[tuple[int, ...]], set[int]]:
-    """What the automaton accepts without the unknown token, texts of up to `longest` symbols, and the nodes met."""
+    """The accepted ids without the unknown token, for texts of up to `longest` symbols, and the nodes met."""
     vocabulary = language.vocabulary
     accepted, nodes = set(), set()
     level: list[tuple[tuple[int, ...], WordState, int]] = [((), language.initial, 0)]

@@ -54,7 +54,7 @@ def test_texts_in_one_pass(settings: dict[str, bool]) -> None:
         expected = []
         for number, part in enumerate(text.split("[CLS]")):
             expected += [2] if number else []
-            # The words of one part: llama.cpp's white space is what the normalizer has made a space.
+            # The words of one part: llama.cpp splits at the spaces that the normalizer has made.
             expected += [id for word in normalizer(part).split(" ") if word for id in max_match(entries, word)]
         tokens = engine.encode(text, "characters")
         assert tokens.ids.tolist() == expected == engine.encode(text).ids.tolist(), text

@@ -1,4 +1,4 @@
-"""WordPiece vocabularies: what counts as an entry, and what is refused."""
+"""WordPiece vocabularies: their entries, and refusals."""
 
 from __future__ import annotations
 

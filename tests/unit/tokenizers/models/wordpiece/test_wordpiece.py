@@ -1,4 +1,4 @@
-"""WordPiece tokenizers from their files: what is read, what is refused, and decoding as tokenizers does it."""
+"""WordPiece tokenizers from their files: reading, refusals, and decoding as tokenizers does it."""
 
 from __future__ import annotations
 

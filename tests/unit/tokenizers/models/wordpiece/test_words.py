@@ -1,4 +1,4 @@
-"""A vocabulary in UTF-8 is that of the same strings."""
+"""A vocabulary in UTF-8 equals the vocabulary of the same strings."""
 
 from __future__ import annotations
 
