@@ -194,7 +194,7 @@ def test_choosing_a_kind_hides_others(chromium: Browser, page: Path) -> None:
         "(document.querySelector('input[type=search]')); new Promise((done) => setTimeout(done, 400))"
     )
     assert chromium("document.querySelectorAll('.card').length") == 0
-    # A violation is found by its index whether or not the filter shows it.
+    # The address of a violation leads to it even if the filter hides it.
     chromium("location.hash = 'v25'; new Promise((done) => setTimeout(done, 200))")
     assert focused(chromium) == "v25"
 

@@ -1,4 +1,4 @@
-"""The completions of an incomplete symbol: runs of classes, compared with all code points by their bytes in UTF-8."""
+"""The completions of an incomplete symbol: runs of classes, compared with the tries over the bytes of UTF-8."""
 
 from __future__ import annotations
 
