@@ -7,7 +7,8 @@
        TOKDFA_API int64_t tokdfa_f(int64_t x) { return CHOOSE(f)(x); }
        #endif
 
-   Elsewhere there is only the first one. */
+   Elsewhere there is only the first one; on arm64 it has vectors of NEON, which every such processor has. Kernels are
+   written once, on the vectors of vectors.h, with portable code where there are none. */
 #ifndef TOKDFA_WIDE_H
 #define TOKDFA_WIDE_H
 

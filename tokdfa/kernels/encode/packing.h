@@ -1,10 +1,10 @@
-/* Packing the first bytes of a text as `pack` does, with wider instructions. */
+/* Packing short pieces of a text as `pack` does, with vectors where there are any. */
 #ifndef TOKDFA_PACKING_H
 #define TOKDFA_PACKING_H
 
-#include "../common/packed.h"
+#include "../common/vectors.h"
 
-#include <immintrin.h>
+#ifdef TOKDFA_VECTORS
 
 /* Sixteen bytes from the entry 16 - n on are a mask of the first n bytes. */
 static const uint8_t tokdfa_byte_masks[32] = {
@@ -19,11 +19,20 @@ static const _Alignas(16) uint64_t tokdfa_packed_lengths[2 * (LONGEST_PACKED + 1
 #undef LENGTH_OF
 };
 
-/* The packing of the first `length` (at most 15) of sixteen bytes. */
-ALWAYS_INLINE __m128i pack_16_bytes(const uint8_t *bytes, int64_t length) {
-    const __m128i mask = _mm_loadu_si128((const __m128i *)(const void *)(tokdfa_byte_masks + 16 - length));
-    const __m128i last = _mm_load_si128((const __m128i *)(const void *)(tokdfa_packed_lengths + 2 * length));
-    return _mm_or_si128(_mm_and_si128(_mm_loadu_si128((const __m128i *)(const void *)bytes), mask), last);
+/* The packing of the first `length` (at most 15) of sixteen bytes, which can all be read; it is noted as well. */
+ALWAYS_INLINE packed_word pack_short(const uint8_t *bytes, int64_t length, packed_word *noted) {
+    const two_words mask = load_two(tokdfa_byte_masks + 16 - length);
+    const two_words packed = two_or(two_and(load_two(bytes), mask), load_two(tokdfa_packed_lengths + 2 * length));
+    store_two(noted, packed);
+    return split_two(packed);
 }
+
+#else
+
+ALWAYS_INLINE packed_word pack_short(const uint8_t *bytes, int64_t length, packed_word *noted) {
+    return *noted = pack(load_64(bytes), load_64(bytes + 8), length);
+}
+
+#endif
 
 #endif

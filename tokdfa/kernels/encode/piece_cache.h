@@ -14,12 +14,8 @@
 #ifndef TOKDFA_ENCODE_PIECE_CACHE_H
 #define TOKDFA_ENCODE_PIECE_CACHE_H
 
-#include "../common/packed.h"
+#include "../common/vectors.h"
 #include "api.h"
-
-#if defined(TOKDFA_WIDE) && defined(__AVX2__)
-#include <immintrin.h>
-#endif
 
 #define ENTRY 4
 #define WAYS 4
@@ -103,11 +99,8 @@ ALWAYS_INLINE void promote(tokdfa_piece_cache *cache, int64_t entry) {
 #define IN_SECOND 12u
 #define IN_FRONT 0xF888u
 ALWAYS_INLINE unsigned same_words(const uint64_t *entry, const packed_word *key) {
-#if defined(TOKDFA_WIDE) && defined(__AVX2__)
-    const __m128i wanted = _mm_loadu_si128((const __m128i *)(const void *)key);
-    const __m128i first = _mm_cmpeq_epi64(wanted, _mm_loadu_si128((const __m128i *)(const void *)entry));
-    const __m128i second = _mm_cmpeq_epi64(wanted, _mm_loadu_si128((const __m128i *)(const void *)(entry + ENTRY)));
-    return (unsigned)_mm_movemask_ps(_mm_castsi128_ps(_mm_packs_epi32(first, second)));
+#ifdef TOKDFA_VECTORS
+    return equal_words(load_two(key), load_two(entry), load_two(entry + ENTRY));
 #else
     const bool in_first = (entry[0] == key->low) & (entry[1] == key->high);
     const bool in_second = (entry[ENTRY] == key->low) & (entry[ENTRY + 1] == key->high);

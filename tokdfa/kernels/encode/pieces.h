@@ -12,6 +12,7 @@
 #include "api.h"
 #include "piece_cache.h"
 #include "one_pass.h"
+#include "packing.h"
 #include "prefix.h"
 #include "split.h"
 #include "merge_batch.h"
@@ -56,22 +57,6 @@ ALWAYS_INLINE bool is_left_out(int64_t begun) {
     return (begun & EVENT_MASK) != TOKDFA_BEGINS;
 }
 
-#if defined(TOKDFA_WIDE) && defined(__AVX2__)
-#include "packing.h"
-
-/* Note the key of a short piece, after which sixteen bytes can be read; return where its set begins. */
-ALWAYS_INLINE int64_t note_key(const uint8_t *piece, int64_t length, int64_t n_entries, packed_word *key) {
-    const __m128i packed = pack_16_bytes(piece, length);
-    _mm_store_si128((__m128i *)(void *)key, packed);
-    return set_of(n_entries, (packed_word){(uint64_t)_mm_cvtsi128_si64(packed), (uint64_t)_mm_extract_epi64(packed, 1)});
-}
-#else
-ALWAYS_INLINE int64_t note_key(const uint8_t *piece, int64_t length, int64_t n_entries, packed_word *key) {
-    *key = pack(load_64(piece), load_64(piece + 8), length);
-    return set_of(n_entries, *key);
-}
-#endif
-
 /* Note the keys of the pieces of a block, and prefetch their sets. */
 NEVER_INLINE void note_keys(const tokdfa_piece_cache *cache, const uint8_t *text, int64_t size, const int64_t *begun,
                             int count, piece_block *block) {
@@ -83,7 +68,7 @@ NEVER_INLINE void note_keys(const tokdfa_piece_cache *cache, const uint8_t *text
         const int64_t begin = begun[k] >> EVENT_BITS, end = begun[k + 1] >> EVENT_BITS, length = end - begin;
         int64_t set;
         if (LIKELY(is_inside & (length <= LONGEST_PACKED) & !is_left_out(begun[k]))) {
-            set = note_key(text + begin, length, n_entries, block->keys + k);
+            set = set_of(n_entries, pack_short(text + begin, length, block->keys + k));
         } else {
             const packed_word left_out = {0, LEFT_OUT_KEY};
             block->keys[k] = is_left_out(begun[k]) ? left_out : key_of(text, size, begin, end);

@@ -10,10 +10,6 @@
 #include "../common/byte_bits.h"
 #include "search.h"
 
-#if defined(TOKDFA_WIDE) && defined(__AVX2__)
-#define TOKDFA_SHUFFLES
-#endif
-
 /* The number of tokens of a block, of tokens with bits in one word, and of tokens in a group, which are scanned
    together. */
 enum { SCAN_BLOCK = 1 << 13, SCAN_GROUP = 32 };
@@ -81,29 +77,11 @@ ALWAYS_INLINE marked mark_led(uint32_t active, uint32_t elsewhere, uint32_t afte
     return (marked){(active & ~led & ~after) | (after_second & after), led};
 }
 
-#ifdef TOKDFA_SHUFFLES
-
-/* The codes of eight ids. PERF: fetched one by one, which takes less time than gathering them. */
-ALWAYS_INLINE __m128i eight_codes(const uint16_t *restrict codes, const int32_t *restrict ids) {
-    const uint8_t *bytes = (const uint8_t *)ids;
-    __m128i eight = _mm_setzero_si128();
-    uint64_t two = load_64(bytes);
-    eight = _mm_insert_epi16(eight, codes[(uint32_t)two], 0);
-    eight = _mm_insert_epi16(eight, codes[two >> 32], 1);
-    two = load_64(bytes + 8);
-    eight = _mm_insert_epi16(eight, codes[(uint32_t)two], 2);
-    eight = _mm_insert_epi16(eight, codes[two >> 32], 3);
-    two = load_64(bytes + 16);
-    eight = _mm_insert_epi16(eight, codes[(uint32_t)two], 4);
-    eight = _mm_insert_epi16(eight, codes[two >> 32], 5);
-    two = load_64(bytes + 24);
-    eight = _mm_insert_epi16(eight, codes[(uint32_t)two], 6);
-    return _mm_insert_epi16(eight, codes[two >> 32], 7);
-}
+#ifdef TOKDFA_VECTORS
 
 /* Sixteen rows of sixteen bits, and the bits of the columns. */
 typedef struct {
-    __m256i low_rows, high_rows, low_bits, high_bits;
+    vector low_rows, high_rows, low_bits, high_bits;
 } bit_table;
 
 ALWAYS_INLINE bit_table bit_table_of(const uint16_t *rows) {
@@ -114,17 +92,74 @@ ALWAYS_INLINE bit_table bit_table_of(const uint16_t *rows) {
         low_bit[i] = (uint8_t)(i < 8 ? 1 << i : 0);
         high_bit[i] = (uint8_t)(i < 8 ? 0 : 1 << (i - 8));
     }
-    return (bit_table){twice(low), twice(high), twice(low_bit), twice(high_bit)};
+    return (bit_table){load_table(low), load_table(high), load_table(low_bit), load_table(high_bit)};
 }
 
-/* The bits of 32 rows and columns. */
-ALWAYS_INLINE uint32_t bits_of(bit_table table, __m256i row, __m256i column) {
-    const __m256i low =
-        _mm256_and_si256(_mm256_shuffle_epi8(table.low_rows, row), _mm256_shuffle_epi8(table.low_bits, column));
-    const __m256i high =
-        _mm256_and_si256(_mm256_shuffle_epi8(table.high_rows, row), _mm256_shuffle_epi8(table.high_bits, column));
-    const __m256i clear = _mm256_cmpeq_epi8(_mm256_or_si256(low, high), _mm256_setzero_si256());
-    return ~(uint32_t)_mm256_movemask_epi8(clear);
+/* The codes of a group: their lower bytes, and for each token its length, the row of the one before, and its column. */
+enum { GROUP_VECTORS = SCAN_GROUP / VECTOR_BYTES };
+typedef struct {
+    vector known[GROUP_VECTORS], length[GROUP_VECTORS], row_before[GROUP_VECTORS], column[GROUP_VECTORS];
+} group_codes;
+
+/* Read the codes of a group; `before` are the lower bytes of those before it. */
+ALWAYS_INLINE group_codes read_codes(const uint16_t *codes, const int32_t *ids, vector before) {
+    group_codes group;
+    for (int i = 0; i < GROUP_VECTORS; i++) {
+        const split_entries entries = fetch_entries(codes, ids + i * VECTOR_BYTES);
+        group.known[i] = entries.low;
+        group.length[i] = entries.high;
+    }
+    for (int i = 0; i < GROUP_VECTORS; i++) {
+        group.row_before[i] = low_halves(move_in(i ? group.known[i - 1] : before, group.known[i]));
+        group.column[i] = high_halves(group.known[i]);
+    }
+    return group;
+}
+
+/* The bits of a table for the rows and columns of a group. */
+ALWAYS_INLINE uint32_t bits_of(bit_table table, const group_codes *codes) {
+    vector bits[GROUP_VECTORS];
+    for (int i = 0; i < GROUP_VECTORS; i++) {
+        const vector row = codes->row_before[i], column = codes->column[i];
+        bits[i] = vector_or(vector_and(look_up_16(table.low_rows, row), look_up_16(table.low_bits, column)),
+                            vector_and(look_up_16(table.high_rows, row), look_up_16(table.high_bits, column)));
+    }
+    return (uint32_t)bits_of_nonzero(bits, SCAN_GROUP);
+}
+
+/* The number of the bytes of a group's tokens. */
+ALWAYS_INLINE int64_t count_bytes(const scan_job *job, const int32_t *ids, const group_codes *codes) {
+    int64_t n_bytes = 0;
+    vector unknown = splat(0);
+    for (int i = 0; i < GROUP_VECTORS; i++) {
+        n_bytes += sum_of_bytes(codes->length[i]);
+        unknown = vector_or(unknown, vector_equal(codes->length[i], splat(CODE_NO_LENGTH)));
+    }
+    if (UNLIKELY(has_any(unknown))) {
+        n_bytes = 0;
+        for (int i = 0; i < SCAN_GROUP; i++) {
+            n_bytes += length_by_class(job->properties, ids[i]);
+        }
+    }
+    return n_bytes;
+}
+
+/* A bit for each token of a group that leads to the idle state. */
+ALWAYS_INLINE uint32_t idle_of(const group_codes *codes) {
+    vector idle[GROUP_VECTORS];
+    for (int i = 0; i < GROUP_VECTORS; i++) {
+        idle[i] = vector_equal(low_halves(codes->known[i]), splat(CODE_IDLE_ROW));
+    }
+    return (uint32_t)bits_of_masks(idle, SCAN_GROUP);
+}
+
+/* A bit for each token of a group: whether the mask has its column. */
+ALWAYS_INLINE uint32_t by_column(vector mask, const group_codes *codes) {
+    vector masks[GROUP_VECTORS];
+    for (int i = 0; i < GROUP_VECTORS; i++) {
+        masks[i] = look_up_16(mask, codes->column[i]);
+    }
+    return (uint32_t)bits_of_masks(masks, SCAN_GROUP);
 }
 
 /* Scan whole groups of tokens; the first token comes after one with a code. Returns the number of tokens; `position` is
@@ -135,47 +170,26 @@ ALWAYS_INLINE int64_t scan_groups(scan_job job, int64_t size, uint16_t before, i
     for (int i = 0; i < 16; i++) {
         after[i] = job.rows[2 * N_CODE_ROWS] >> i & 1 ? 0xFF : 0;
     }
-    const __m256i after_second = twice(after);
+    const vector after_second = load_table(after);
     uint32_t led_before = 0;
-    const __m256i byte = _mm256_set1_epi16(0xFF), nibble = _mm256_set1_epi8(0xF), zero = _mm256_setzero_si256();
-    const __m256i no_length = _mm256_set1_epi8(-1), idle_row = _mm256_set1_epi8(CODE_IDLE_ROW);
-    __m256i known_before = _mm256_set1_epi8((char)before);
+    vector known = splat((uint8_t)before);
     int64_t index = 0, at = *position;
     for (; index + SCAN_GROUP <= size; index += SCAN_GROUP) {
-        const int32_t *ids = job.ids + index;
         fetch_group(job.ahead, index);
-        /* In this order packing leaves the bytes in theirs. */
-        const __m256i even = _mm256_set_m128i(eight_codes(job.codes, ids + 16), eight_codes(job.codes, ids));
-        const __m256i odd = _mm256_set_m128i(eight_codes(job.codes, ids + 24), eight_codes(job.codes, ids + 8));
-        const __m256i known = _mm256_packus_epi16(_mm256_and_si256(even, byte), _mm256_and_si256(odd, byte));
-        const __m256i lengths = _mm256_packus_epi16(_mm256_srli_epi16(even, 8), _mm256_srli_epi16(odd, 8));
-        const __m256i moved = _mm256_alignr_epi8(known, _mm256_permute2x128_si256(known_before, known, 0x21), 15);
-        const __m256i row_before = _mm256_and_si256(moved, nibble);
-        const __m256i column = _mm256_and_si256(_mm256_srli_epi16(known, CODE_COLUMN_SHIFT), nibble);
-        marked found = {bits_of(table, row_before, column), 0};
-        const __m256i row = _mm256_and_si256(known, nibble);
-        uint32_t idle = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(row, idle_row));
+        const group_codes codes = read_codes(job.codes, job.ids + index, known);
+        marked found = {bits_of(table, &codes), 0};
+        uint32_t idle = idle_of(&codes);
         if (leads) {
-            const uint32_t after = (uint32_t)_mm256_movemask_epi8(_mm256_shuffle_epi8(after_second, column));
-            found = mark_led(found.active, bits_of(second, row_before, column), after, led_before);
+            found = mark_led(found.active, bits_of(second, &codes), by_column(after_second, &codes), led_before);
             led_before = found.led >> (SCAN_GROUP - 1);
             idle = job.second_is_idle ? idle | found.led : idle & ~found.led;
             memcpy((uint8_t *)job.led + index / 8, &found.led, sizeof found.led);
         }
-        const __m256i sums = _mm256_sad_epu8(lengths, zero);
-        const __m128i two = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
-        int64_t n_bytes = _mm_cvtsi128_si64(two) + _mm_extract_epi64(two, 1);
-        if (UNLIKELY(_mm256_movemask_epi8(_mm256_cmpeq_epi8(lengths, no_length)))) {
-            n_bytes = 0;
-            for (int i = 0; i < SCAN_GROUP; i++) {
-                n_bytes += length_by_class(job.properties, ids[i]);
-            }
-        }
         memcpy((uint8_t *)job.active + index / 8, &found.active, sizeof found.active);
         memcpy((uint8_t *)job.idle + index / 8, &idle, sizeof idle);
         job.begins[index / SCAN_GROUP] = at;
-        at += n_bytes;
-        known_before = known;
+        at += count_bytes(&job, job.ids + index, &codes);
+        known = codes.known[GROUP_VECTORS - 1];
     }
     *position = at;
     return index;

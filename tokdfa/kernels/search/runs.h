@@ -6,11 +6,8 @@
 #ifndef TOKDFA_SEARCH_RUNS_H
 #define TOKDFA_SEARCH_RUNS_H
 
+#include "../common/vectors.h"
 #include "pair_cache.h"
-
-#if defined(TOKDFA_WIDE) && defined(__AVX2__)
-#include <immintrin.h>
-#endif
 
 /* The number of tokens in a block. Its rows are not a power of two apart, or they would evict each other from the
    processor's cache. */
@@ -33,51 +30,37 @@ typedef struct {
     int64_t *buffer;
 } run_block;
 
-#if defined(TOKDFA_WIDE) && defined(__AVX2__)
-
-/* The marks of four ids. PERF: fetched one by one, which takes less time than gathering them. */
-ALWAYS_INLINE __m256i four_marks(const uint64_t *restrict marks, const int32_t *restrict ids) {
-    const __m128i low = _mm_loadl_epi64((const __m128i *)(marks + (uint32_t)ids[0]));
-    const __m128i high = _mm_loadl_epi64((const __m128i *)(marks + (uint32_t)ids[2]));
-    return _mm256_set_m128i(_mm_insert_epi64(high, (int64_t)marks[(uint32_t)ids[3]], 1),
-                            _mm_insert_epi64(low, (int64_t)marks[(uint32_t)ids[1]], 1));
-}
+#ifdef TOKDFA_FOUR_LANES
 
 /* Scan whole words of tokens, four at a time, as `scan_marks` does. Returns the number of tokens, and adds to the
    number of noted tokens; `position` is then where the next token begins. */
 ALWAYS_INLINE int64_t scan_words(const int32_t *restrict ids, const uint64_t *restrict marks, int64_t size,
                                  int64_t *position, int64_t *restrict positions, int64_t *restrict noted,
                                  uint64_t *n_noted) {
-    enum { FOUR = 4, BITS = 64 };
-    const __m256i group_mask = _mm256_set1_epi64x(GROUP_MASK), zero = _mm256_setzero_si256();
-    __m256i before = _mm256_set1_epi64x(-1), begins = _mm256_set1_epi64x(*position);
+    enum { FOUR = 4 };
+    const vector group_mask = splat_64(GROUP_MASK);
+    vector before = splat_64(UINT64_MAX), begins = splat_64((uint64_t)*position);
     uint64_t n = *n_noted;
     int64_t index = 0;
-    for (; index + BITS <= size; index += BITS) {
+    for (; index + WORD <= size; index += WORD) {
         uint64_t active = 0;
-        for (int64_t done = 0; done < BITS; done += FOUR) {
-            const __m256i four = four_marks(marks, ids + index + done);
-            const __m256i moved = _mm256_alignr_epi8(four, _mm256_permute2x128_si256(before, four, 0x21), 8);
-            const __m256i group = _mm256_and_si256(_mm256_srli_epi64(four, GROUP_SHIFT), group_mask);
-            const __m256i may =
-                _mm256_or_si256(_mm256_srlv_epi64(moved, group), _mm256_srli_epi64(four, HAPPENS_SHIFT));
-            const uint32_t bits = (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_slli_epi64(may, 63)));
-            active |= (uint64_t)bits << done;
-            const __m256i sizes = _mm256_srli_epi64(four, SIZE_OF_MARKS);
-            const __m256i pairs = _mm256_add_epi64(sizes, _mm256_slli_si256(sizes, 8));
-            const __m256i carried = _mm256_blend_epi32(zero, _mm256_permute4x64_epi64(pairs, 0x55), 0xF0);
-            const __m256i sums = _mm256_add_epi64(pairs, carried);
-            const __m256i here = _mm256_add_epi64(begins, _mm256_sub_epi64(sums, sizes));
-            _mm256_storeu_si256((__m256i *)(positions + index + done), here);
-            begins = _mm256_add_epi64(begins, _mm256_permute4x64_epi64(sums, 0xFF));
-            before = four;
+        for (int64_t done = 0; done < WORD; done += FOUR) {
+            const vector here = fetch_four(marks, ids + index + done);
+            const vector group = vector_and(shift_right_64(here, GROUP_SHIFT), group_mask);
+            const vector may =
+                vector_or(shift_right_by(move_in_64(before, here), group), shift_right_64(here, HAPPENS_SHIFT));
+            active |= lowest_bits(may) << done;
+            const vector sizes = shift_right_64(here, SIZE_OF_MARKS), sums = running_sums(sizes);
+            store_vector(positions + index + done, add_64(begins, subtract_64(sums, sizes)));
+            begins = add_64(begins, last_lane(sums));
+            before = here;
         }
         for (; active; active &= active - 1) {
             noted[n++] = index + trailing_zeros(active);
         }
     }
     *n_noted = n;
-    *position = _mm256_extract_epi64(begins, 0);
+    *position = (int64_t)first_lane(begins);
     return index;
 }
 

@@ -4,11 +4,8 @@
 #ifndef TOKDFA_UNIGRAM_PART_H
 #define TOKDFA_UNIGRAM_PART_H
 
-#include "words.h"
-
-#if defined(TOKDFA_WIDE) && defined(__AVX2__)
 #include "../encode/packing.h"
-#endif
+#include "words.h"
 
 /* A part of a text: where its words begin and end, in turn, the keys of these without their kinds, and their entries. */
 enum { CHUNK = 64, MOST_EDGES = 8 * CHUNK, AT_ONCE = 8 };
@@ -19,24 +16,16 @@ typedef struct {
 } text_part;
 
 /* A bit for each of 64 bytes: whether it is a blank. */
-#if defined(TOKDFA_WIDE) && defined(__AVX2__)
+#ifdef TOKDFA_VECTORS
 ALWAYS_INLINE uint64_t blanks_of(const tokdfa_unigram_texts *t, const uint8_t *bytes) {
-    const __m256i low = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)t->blank_low));
-    const __m256i high = _mm256_broadcastsi128_si256(_mm_set_epi64x(0, (long long)0x8040201008040201u));
-    uint64_t bits = 0;
-    for (int i = 0; i < 2; i++) {
-        const __m256i here = _mm256_loadu_si256((const __m256i *)(const void *)(bytes + 32 * i));
-        const __m256i upper = _mm256_and_si256(_mm256_srli_epi16(here, 4), _mm256_set1_epi8(0xF));
-        const __m256i both = _mm256_and_si256(_mm256_shuffle_epi8(low, here), _mm256_shuffle_epi8(high, upper));
-        const __m256i others = _mm256_cmpeq_epi8(both, _mm256_setzero_si256());
-        bits |= (uint64_t)~(uint32_t)_mm256_movemask_epi8(others) << 32 * i;
+    static const uint8_t bit_of[16] = {1, 2, 4, 8, 16, 32, 64, 128};
+    const vector low = load_table(t->blank_low), high = load_table(bit_of);
+    vector part[WORD_VECTORS];
+    for (int i = 0; i < WORD_VECTORS; i++) {
+        const vector here = load_vector(bytes + i * VECTOR_BYTES);
+        part[i] = vector_and(look_up_ascii_16(low, here), look_up_16(high, high_halves(here)));
     }
-    return bits;
-}
-
-ALWAYS_INLINE packed_word key_of_short(const uint8_t *word, int64_t size) {
-    const __m128i packed = pack_16_bytes(word, size);
-    return (packed_word){(uint64_t)_mm_cvtsi128_si64(packed), (uint64_t)_mm_extract_epi64(packed, 1)};
+    return bits_of_nonzero(part, CHUNK);
 }
 #else
 ALWAYS_INLINE uint64_t blanks_of(const tokdfa_unigram_texts *t, const uint8_t *bytes) {
@@ -45,10 +34,6 @@ ALWAYS_INLINE uint64_t blanks_of(const tokdfa_unigram_texts *t, const uint8_t *b
         bits |= (uint64_t)t->blank[bytes[i]] << i;
     }
     return bits;
-}
-
-ALWAYS_INLINE packed_word key_of_short(const uint8_t *word, int64_t size) {
-    return pack(load_64(word), load_64(word + 8), size);
 }
 #endif
 
@@ -104,7 +89,7 @@ ALWAYS_INLINE void find_keys(const tokdfa_unigram_buffers *r, const uint8_t *tex
         const int64_t begin = part->edges[2 * k], size = part->edges[2 * k + 1] - begin;
         packed_word key = {0, 0};
         if (LIKELY((size <= LONGEST_PACKED) & (begin + 16 <= limit))) {
-            key = key_of_short(text + begin, size);
+            key = pack_short(text + begin, size, part->keys + k);
         } else if (size <= LONGEST_KEY) {
             key = key_of(text, limit, begin, size);
         }
