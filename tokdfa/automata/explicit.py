@@ -32,7 +32,9 @@ def intersect_explicit(first: TokenDFA, second: TokenDFA, max_states: int, max_t
     n_pairs = first.n_states * second.n_states
     if max(n_pairs, (first.n_states + second.n_states) * n_tokens) > _MOST_ENTRIES:
         return None
-    tables = [_table(dfa, n_tokens) for dfa in (first, second)]
+    tables = [np.full((dfa.n_states, n_tokens), -1, dtype=np.int64) for dfa in (first, second)]
+    for table, dfa in zip(tables, (first, second), strict=True):
+        table[dfa.sources, dfa.tokens] = dfa.targets
     number = np.full(n_pairs, -1, dtype=np.int32)
     level = np.array([first.initial * second.n_states + second.initial], dtype=np.int64)
     number[level] = 0
@@ -60,13 +62,6 @@ def intersect_explicit(first: TokenDFA, second: TokenDFA, max_states: int, max_t
     return first.from_arrays(
         first.alphabet, offsets, tokens.astype(np.int32), number[targets[positions, tokens]], 0, final
     )
-
-
-def _table(dfa: TokenDFA, n_tokens: int) -> Int64Array:
-    """Return the targets by state and token, -1 if there is none."""
-    table = np.full((dfa.n_states, n_tokens), -1, dtype=np.int64)
-    table[dfa.sources, dfa.tokens] = dfa.targets
-    return table
 
 
 def write_out(automaton: TokenAutomaton[S], alphabet: TokenAlphabet, max_states: int, max_transitions: int) -> TokenDFA:
@@ -179,7 +174,7 @@ def equivalence(first: TokenDFA, second: TokenDFA) -> Verdict[tuple[Word, ...]]:
     if not differ:
         return Verdict(True, None, "both accept the same language")
     witness = tuple(spelling[token] for token in path)
-    accepting = "first" if _accepts(first, witness) else "second"
+    accepting = "first" if all(token in first.alphabet for token in witness) and first.accepts(witness) else "second"
     return Verdict(False, witness, f"only the {accepting} accepts {_show(witness)}")
 
 
@@ -233,10 +228,6 @@ def _second_tokens(first: TokenDFA, second: TokenDFA) -> tuple[list[Word], Int32
     number = {word: i for i, word in enumerate(spelling)}
     renumbered = np.array([number[word] for word in second.alphabet], dtype=np.int32)
     return spelling, renumbered[second.tokens]
-
-
-def _accepts(dfa: TokenDFA, tokenization: tuple[Word, ...]) -> bool:
-    return all(token in dfa.alphabet for token in tokenization) and dfa.accepts(tokenization)
 
 
 def _show(tokenization: tuple[Word, ...]) -> str:

@@ -322,7 +322,8 @@ def context_invariance(dfa: TokenDFA, *, max_configurations: int = DEFAULT_MAX_C
         found = _shortest_ambiguity(tokens, reached, rows, max_configurations)
     if found is None:
         return Verdict(True, None, "no two runs read one text as different tokenizations")
-    first, second = (_some_run(dfa, tokenization) for tokenization in found)
+    runs = ((run_from(dfa, state, tokenization) for state in range(dfa.n_states)) for tokenization in found)
+    first, second = (next(run for run in of_states if run is not None) for of_states in runs)
     witness = TwoRuns(concatenate(first.tokens, dfa.alphabet.kind), first, second)
     return Verdict(False, witness, f"two runs read {quoted(witness.text)} differently: {first} and {second}")
 
@@ -428,8 +429,3 @@ def _trace(
         if lead < 0:
             behind, ahead, lead = ahead, behind, -lead
     return tuple(first), tuple(second)
-
-
-def _some_run(dfa: TokenDFA, tokenization: Sequence[int]) -> Run:
-    """Return the run on `tokenization` from the least state that has one."""
-    return next(run for state in range(dfa.n_states) if (run := run_from(dfa, state, tokenization)) is not None)

@@ -20,14 +20,7 @@ from tokdfa.base.suggestions import wrong_argument
 from tokdfa.base.verdict import Verdict
 from tokdfa.kernels.dfa.explicit import group
 
-__all__ = [
-    "DegreeOfLocality",
-    "dloc",
-    "k_locality",
-    "local_from",
-    "states_after",
-    "verify_by_windows",
-]
+__all__ = ["DegreeOfLocality", "dloc", "k_locality", "local_from", "states_after", "verify_by_windows"]
 
 DEFAULT_MAX_SETS = 1_000_000
 DEFAULT_MAX_PAIRS = 20_000_000

@@ -30,23 +30,9 @@ class LateRule:
 def agrees_with_leftmost(dictionary: Dictionary) -> Verdict[LateRule]:
     """Decide whether Algorithm 1 and leftmost merging, strongest rule first, agree for a proper dictionary.
 
-    Merging in rounds is the same function as Algorithm 1 iff leftmost merging is.
-
-    Parameters
-    ----------
-    dictionary : Dictionary
-        A proper dictionary.
-
-    Returns
-    -------
-    Verdict
-        Its witness against agreement is a :class:`LateRule`. The semantics differ on its text, unless the rule is given
-        twice. Only such dictionaries are not decided: the verdict is "no", although the semantics may still agree.
-
-    Raises
-    ------
-    ImproperDictionaryError
-        If the dictionary is not proper.
+    Merging in rounds is the same function as Algorithm 1 iff leftmost merging is. The witness against agreement is a
+    :class:`LateRule`. The semantics differ on its text, unless the rule is given twice. Only such dictionaries are not
+    decided: the verdict is "no", although the semantics may still agree.
 
     Notes
     -----

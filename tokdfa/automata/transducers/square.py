@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tokdfa.automata.alphabet import TokenAlphabet, Word, concatenate, quoted, show
@@ -122,12 +122,12 @@ def functionality(transducer: Transducer, *, max_pairs: int = DEFAULT_MAX_PAIRS)
     outputs must depend on the pair alone, and be compensated at the end.
     """
     square = Square(transducer.trim(), max_pairs=max_pairs)
-    way = square.ways_to_the_end()
+    way, finals = square.ways_to_the_end(), square.transducer.finals
     delays: dict[Pair, Delay] = {square.start: ((), ())} if square.start in way else {}
     origin: dict[Pair, tuple[Pair, PairStep]] = {}
     for pair in (queue := list(delays)):  # grows during the loop
         end = way[pair]
-        if end is None and _ends_apart(square, pair, delays[pair]):
+        if end is None and extend_delay(delays[pair], finals[pair[0]], finals[pair[1]]) != ((), ()):
             return _two_outputs(square, [trace(origin, pair)])
         for step in square.steps[pair]:
             if step.target not in way:
@@ -142,23 +142,14 @@ def functionality(transducer: Transducer, *, max_pairs: int = DEFAULT_MAX_PAIRS)
             elif delays[step.target] == delay:
                 continue
             # Of two paths to a pair with different delays, at most one leads to equal outputs.
-            rest = _rest(way, step.target)
-            ways = [[*trace(origin, pair), step, *rest], [*trace(origin, step.target), *rest]]
+            ways = [[*trace(origin, pair), step], [*trace(origin, step.target)]]
+            rest = way[step.target]
+            while rest is not None:
+                for path in ways:
+                    path.append(rest)
+                rest = way[rest.target]
             return _two_outputs(square, ways)
     return Verdict(True, None, "no word has two outputs")
-
-
-def _ends_apart(square: Square, pair: Pair, delay: Delay) -> bool:
-    finals = square.transducer.finals
-    return extend_delay(delay, finals[pair[0]], finals[pair[1]]) != ((), ())
-
-
-def _rest(way: Mapping[Pair, PairStep | None], pair: Pair) -> list[PairStep]:
-    rest = []
-    while (step := way[pair]) is not None:
-        rest.append(step)
-        pair = step.target
-    return rest
 
 
 def _two_outputs(square: Square, ways: list[list[PairStep]]) -> Verdict[TwoOutputs]:

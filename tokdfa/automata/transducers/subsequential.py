@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 
@@ -143,9 +144,7 @@ def _goes_on(child: Int32Array, token: Int32Array, allowed: BoolArray) -> BoolAr
 DEFAULT_MAX_STATES = 1 << 16
 DEFAULT_MAX_EXPLICIT_STATES = 100_000
 
-_Answer = TypeVar("_Answer", bool, int)
-
-# The number of answers kept; when there are more, all are dropped.
+# The number of answers kept to each question.
 _MAX_ANSWERS = 1 << 20
 _FEW = 8
 
@@ -207,9 +206,9 @@ class SubsequentialTransducer(Displayed):
         every = dictionary.alphabet.trie()
         self._trie = TokenTrie(every.symbols, every.offsets, dictionary.folding.birth < 0)
         self._words: list[int] = self._trie.words.tolist()
-        self._children: dict[tuple[int, int], int] = {}
-        self._continues: dict[tuple[int, int], bool] = {}
-        self._allowed: dict[tuple[int, int], bool] = {}
+        self._child = lru_cache(_MAX_ANSWERS)(self._child_of)
+        self._allows = lru_cache(_MAX_ANSWERS)(lambda state, token: self._automaton.step(state, token) is not None)
+        self._goes_on = lru_cache(_MAX_ANSWERS)(self._may_go_on)
 
     def __call__(self, word: Word | Iterable[str]) -> tuple[Word, ...]:
         """Return T^D(word), spelled; for a foreign symbol, an AlphabetError gives its offset."""
@@ -265,8 +264,8 @@ class SubsequentialTransducer(Displayed):
             child = self._child(node, symbol)
             if child < 0:
                 continue
-            token = self._token(child)
-            if token >= 0 and self._allows(state, token):
+            first, stop = self._trie.first[child : child + 2]
+            if first < stop and self._allows(state, token := self._words[first]):
                 end = ((*pending, token), 0, self._reached[token])
             if self._goes_on(state, child):
                 following.append((pending, child, state))
@@ -278,41 +277,18 @@ class SubsequentialTransducer(Displayed):
             return (), tuple(new)
         return written, tuple((pending[len(written) :], node, state) for pending, node, state in new)
 
-    def _child(self, node: int, symbol: int) -> int:
-        child = self._children.get((node, symbol))
-        if child is None:
-            child = -1
-            candidate, stop = node + 1, int(self._trie.end[node])
-            while candidate < stop:
-                if self._trie.symbol[candidate] == symbol:
-                    child = candidate
-                    break
-                candidate = int(self._trie.end[candidate])
-            _note(self._children, (node, symbol), child)
-        return child
+    def _child_of(self, node: int, symbol: int) -> int:
+        child, stop = node + 1, int(self._trie.end[node])
+        while child < stop and self._trie.symbol[child] != symbol:
+            child = int(self._trie.end[child])
+        return child if child < stop else -1
 
-    def _token(self, node: int) -> int:
-        """Return the live token that a node spells, or -1."""
-        first = self._trie.first[node]
-        return self._words[first] if first < self._trie.first[node + 1] else -1
-
-    def _allows(self, state: int, token: int) -> bool:
-        allowed = self._allowed.get((state, token))
-        if allowed is None:
-            allowed = self._automaton.step(state, token) is not None
-            _note(self._allowed, (state, token), allowed)
-        return allowed
-
-    def _goes_on(self, state: int, node: int) -> bool:
+    def _may_go_on(self, state: int, node: int) -> bool:
         """Return whether a state allows a token that properly extends the spelling of a node."""
-        answer = self._continues.get((state, node))
-        if answer is None:
-            longer = self._words[self._trie.first[node + 1] : self._trie.first[self._trie.end[node]]]
-            answer = any(self._allows(state, token) for token in longer[:_FEW])
-            if not answer and len(longer) > _FEW:
-                answer = bool(self._automaton.allowed_mask(state)[longer].any())
-            _note(self._continues, (state, node), answer)
-        return answer
+        longer = self._words[self._trie.first[node + 1] : self._trie.first[self._trie.end[node]]]
+        if any(self._allows(state, token) for token in longer[:_FEW]):
+            return True
+        return len(longer) > _FEW and bool(self._automaton.allowed_mask(state)[longer].any())
 
 
 class TransducerStream:
@@ -358,9 +334,3 @@ class TransducerStream:
         self._state = self._transducer._start()
         self.n_read = self.n_settled = 0
         return np.array(rest, dtype=np.int32)
-
-
-def _note(answers: dict[tuple[int, int], _Answer], question: tuple[int, int], answer: _Answer) -> None:
-    if len(answers) >= _MAX_ANSWERS:
-        answers.clear()
-    answers[question] = answer

@@ -12,17 +12,7 @@ from typing import Any
 from tokdfa import check
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.base.verdict import Displayed
-from tokdfa.jobs.certificates.runs import (
-    Classes,
-    Joint,
-    Machine,
-    Pair,
-    SeamPair,
-    States,
-    check_boundaries,
-    explore,
-    machines_of,
-)
+from tokdfa.jobs.certificates import runs
 from tokdfa.jobs.certificates.sides import Derived, Side, derived_merges, merging_fields, side_of
 from tokdfa.jobs.comparison.parts import as_text
 from tokdfa.jobs.comparison.result import Comparison, Outcome, Part
@@ -144,10 +134,10 @@ def certify_comparison(
         if ids_a is None or ids_b is None:
             raise UnsupportedFeatureError("there is no certificate for a text that one of two refuses", value=text)
         return _confirmed({**fields, "witness": {"text": text, "ids_a": [*ids_a], "ids_b": [*ids_b]}}, *files)
-    classes, machines = machines_of([side.splitting for side in sides], ())
-    states = explore(Pair(*machines))
+    classes, machines = runs.machines_of([side.splitting for side in sides], ())
+    states = runs.explore(runs.Pair(*machines))
     derived = [derived_merges(side.tokenizer) for side in sides]
-    check_boundaries(states, classes, derived, _dead(sides, derived))
+    runs.check_boundaries(states, classes, derived, _dead(sides, derived))
     parts = {"splitting": _splitting(classes, machines, states), "merging": merging_fields(derived)}
     return _confirmed({**fields, **parts}, *files)
 
@@ -244,14 +234,14 @@ def _seam_parts(side: Side, before: list[Ranges], after: list[Ranges]) -> dict[s
                 raise UnsupportedFeatureError(what, value=special)
     if any(_is_text(before[-len(each) :], each) or _is_text(after[: len(each)], each) for each in specials):
         return {"splitting": None, "merging": None}
-    classes, (machine,) = machines_of([side.splitting], [*before, *after])
+    classes, (machine,) = runs.machines_of([side.splitting], [*before, *after])
     stops = {at for at in range(1, len(after)) if any(_may_begin(each, after[at:]) for each in specials)}
     members = classes.members[: len(before)], classes.members[len(before) :]
-    states = explore(SeamPair(machine, *members, stops | {len(after)}, cut_short=bool(specials)))
+    states = runs.explore(runs.SeamPair(machine, *members, stops | {len(after)}, cut_short=bool(specials)))
     merging = None
     if states.has_disputes:
         derived = [derived_merges(side.tokenizer)]
-        check_boundaries(states, classes, derived * 2, _dead([side], derived))
+        runs.check_boundaries(states, classes, derived * 2, _dead([side], derived))
         merging = merging_fields(derived)
     return {"splitting": _splitting(classes, [machine], states), "merging": merging}
 
@@ -268,17 +258,15 @@ def _head(claim: str, sides: Sequence[Side], ids: str) -> dict[str, Any]:
     }
 
 
-def _splitting(classes: Classes, machines: Sequence[Machine], states: States) -> dict[str, Any]:
+def _splitting(classes: runs.Classes, machines: Sequence[runs.Machine], states: runs.States) -> dict[str, Any]:
     return {
         "classes": [[*run] for run in classes.runs],
         "machines": [{"next": machine.next, "report": machine.report} for machine in machines],
-        **{name: [*map(_as_json, of)] for name, of in (("states", states.live), ("doomed", states.doomed))},
+        **{
+            name: [[one.current, [*one.ended], other.current, [*other.ended], phase] for one, other, phase in of]
+            for name, of in (("states", states.live), ("doomed", states.doomed))
+        },
     }
-
-
-def _as_json(joint: Joint) -> list[Any]:
-    first, second, phase = joint
-    return [first.current, [*first.ended], second.current, [*second.ended], phase]
 
 
 def _dead(sides: Sequence[Side], derived: Sequence[Derived]) -> list[bytes]:

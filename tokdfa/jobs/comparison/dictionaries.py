@@ -36,7 +36,10 @@ def compare_dictionaries(a: Dictionary, b: Dictionary) -> Comparison:
         raise AlphabetError(f"a dictionary over {a.alphabet.kind} cannot be compared with one over {b.alphabet.kind}")
     for dictionary in (a, b):
         dictionary.require_proper()
-    semantics = {Part.SEMANTICS: _agree_with_leftmost(a, b)}
+    # Algorithm 1 is compared with merging leftmost, on all words.
+    leftmost = agrees_with_leftmost(a), agrees_with_leftmost(b)
+    differs = any(late.witness is not None and late.witness.again is None for late in leftmost)
+    semantics = {Part.SEMANTICS: Outcome.SAME if all(leftmost) else Outcome.DIFFERENT if differs else Outcome.UNKNOWN}
     if a == b:
         dead = len(a.alphabet) - CompactTokenDFA(a).n_live_tokens
         checked = {**semantics, Part.RULES: Outcome.SAME}
@@ -44,7 +47,10 @@ def compare_dictionaries(a: Dictionary, b: Dictionary) -> Comparison:
     sides = _Side(a), _Side(b)
     common, only_a, only_b = _live_tokens(*sides)
     pair, pairs_only_a, pairs_only_b = _least_pair(*sides, common)
-    text = _least_text([*only_a[:1], *only_b[:1]], pair)
+    # The least text on which they differ is a token of only one, which comes first, or a pair.
+    text = min((*only_a[:1], *only_b[:1]), key=by_length, default=None)
+    if pair is not None and (text is None or len(pair[0]) + len(pair[1]) < len(text)):
+        text = pair[0] + pair[1]  # type: ignore[operator]
     witness = None if text is None else Difference(text, sides[0].tokenize(text), sides[1].tokenize(text))
     if witness is not None and witness.tokens_a == witness.tokens_b:
         raise AutomatonError("tokenizing does not confirm the text that a search found", value=text)
@@ -67,15 +73,6 @@ def compare_dictionaries(a: Dictionary, b: Dictionary) -> Comparison:
         },
         **other_rules(a, b),
     )
-
-
-def _agree_with_leftmost(*dictionaries: Dictionary) -> Outcome:
-    """Compare Algorithm 1 with merging leftmost, on all words."""
-    verdicts = [agrees_with_leftmost(dictionary) for dictionary in dictionaries]
-    if all(verdicts):
-        return Outcome.SAME
-    differs = any(late.witness is not None and late.witness.again is None for late in verdicts)
-    return Outcome.DIFFERENT if differs else Outcome.UNKNOWN
 
 
 class OtherRules(TypedDict, total=False):
@@ -165,12 +162,3 @@ def _least_pair(a: _Side, b: _Side, common: list[Word]) -> tuple[tuple[Word, Wor
     pairs = [(common[u], common[v]) for u, v in zip(first[differing].tolist(), least[differing].tolist(), strict=True)]
     pair = min(pairs, key=lambda pair: by_length(pair[0] + pair[1]), default=None)
     return pair, int(only_a @ counts), int(only_b @ counts)
-
-
-def _least_text(tokens: list[Word], pair: tuple[Word, Word] | None) -> Word | None:
-    """Return the least text on which two dictionaries differ: a token of only one, which comes first, or a pair."""
-    token = min(tokens, key=by_length, default=None)
-    if pair is None:
-        return token
-    text: Word = pair[0] + pair[1]  # type: ignore[operator]
-    return text if token is None or len(text) < len(token) else token

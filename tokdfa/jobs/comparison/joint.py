@@ -44,17 +44,9 @@ class Joint:
     the class assumed when its first byte was read. No piece of the first splitting may begin within a token; it is
     recorded whether one of the second does. A splitting that drops text is refused.
 
-    Attributes
-    ----------
-    n_states : int
-        The number of states between symbols; they come first, 0 being the initial one.
-    ends : list of bool
-        Whether the end of the text confirms a state between symbols.
-    within : list of (int, int)
-        The states within a symbol that were met so far, numbered after the others: the state after the symbol, and the
-        id of its possible continuations.
-    effects : list of Effect
-        The effects met so far, by their numbers.
+    The `n_states` states between symbols come first, 0 being the initial one, and `ends` is whether the end of the text
+    confirms them. The states within a symbol that were met so far are numbered after them: `within` has the state after
+    the symbol, and the id of its possible continuations. `effects` are the effects met so far, by their numbers.
     """
 
     def __init__(self, first: SplitNFA, second: SplitNFA) -> None:

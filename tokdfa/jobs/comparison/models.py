@@ -11,17 +11,8 @@ from typing import TypeAlias
 import numpy as np
 
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.jobs.comparison import result
 from tokdfa.jobs.comparison.dictionaries import by_length
-from tokdfa.jobs.comparison.result import (
-    NOTHING_APART,
-    Comparison,
-    Obstacle,
-    Outcome,
-    Part,
-    confirmed,
-    unclaimed_words,
-    undecided_words,
-)
 from tokdfa.jobs.comparison.trials import DEFAULT, Tuning, around, random_texts, shrunk, within
 from tokdfa.tokenizers.models.wordpiece.difference import first_difference, is_shortest, same_words
 from tokdfa.tokenizers.models.wordpiece.end_to_end import EndToEnd
@@ -36,7 +27,7 @@ _Scores: TypeAlias = dict[str, tuple[float, int]]
 
 def compare_unigrams(
     a: UnigramTokenizer, b: UnigramTokenizer, *, ignore_ids: bool = False, tuning: Tuning = DEFAULT
-) -> Comparison:
+) -> result.Comparison:
     """Compare two Unigram tokenizers.
 
     They are equivalent if all that a text meets on its way to ids is the same. Otherwise texts are tried: the pieces
@@ -44,34 +35,34 @@ def compare_unigrams(
     tried separates them, an error says so.
     """
     if a.made_of == b.made_of:
-        return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME}, **NOTHING_APART)
+        return result.Comparison(True, checked={result.Part.EVERYTHING: result.Outcome.SAME}, **result.NOTHING_APART)
     mine, theirs = _scores(a), _scores(b)
     only_a, only_b = sorted(mine.keys() - theirs, key=by_length), sorted(theirs.keys() - mine, key=by_length)
     others = {piece for piece in mine.keys() & theirs.keys() if mine[piece][1] != theirs[piece][1]}
     found = partial(
-        Comparison,
+        result.Comparison,
         tokens_only_a=tuple(only_a[:_SHOWN]),
         tokens_only_b=tuple(only_b[:_SHOWN]),
         n_tokens_only_a=len(only_a),
         n_tokens_only_b=len(only_b),
         n_other_ids=len(others),
     )
-    parts = _parts(a, b, mine, theirs, ids=Outcome.IGNORED if ignore_ids else Outcome.of(not others))
-    if {*parts.values()} <= {Outcome.SAME, Outcome.IGNORED}:
-        return found(True, checked={**parts, Part.SEARCH: Outcome.COMPLETE})
+    parts = _parts(a, b, mine, theirs, ids=result.Outcome.IGNORED if ignore_ids else result.Outcome.of(not others))
+    if {*parts.values()} <= {result.Outcome.SAME, result.Outcome.IGNORED}:
+        return found(True, checked={**parts, result.Part.SEARCH: result.Outcome.COMPLETE})
     names = partial(_pieces, a), partial(_pieces, b)
-    difference = partial(confirmed, a, b, names=names if ignore_ids else None)
+    difference = partial(result.confirmed, a, b, names=names if ignore_ids else None)
     texts = chain(_texts_of_pieces(a, b, mine, theirs, others), _random_texts(a, b, mine, theirs))
     text = next(filter(difference, within(tuning.max_seconds, texts)), None)
     if text is None:
-        raise UnsupportedFeatureError(undecided_words(Obstacle.NO_TEXT_FOUND))
+        raise UnsupportedFeatureError(result.undecided_words(result.Obstacle.NO_TEXT_FOUND))
     witness = difference(shrunk(text, lambda text: difference(text) is not None))
-    return found(False, witness, checked={**parts, Part.SHORTEST: Outcome.UNPROVEN})
+    return found(False, witness, checked={**parts, result.Part.SHORTEST: result.Outcome.UNPROVEN})
 
 
 def _parts(
-    a: UnigramTokenizer, b: UnigramTokenizer, mine: _Scores, theirs: _Scores, *, ids: Outcome
-) -> dict[Part, Outcome]:
+    a: UnigramTokenizer, b: UnigramTokenizer, mine: _Scores, theirs: _Scores, *, ids: result.Outcome
+) -> dict[result.Part, result.Outcome]:
     """Return which parts that a text meets are the same."""
     # Without the ids.
     dictionaries = [
@@ -80,20 +71,20 @@ def _parts(
     ]
     symbols = [
         (unknown is None, [id < 0 for id in byte_ids or ()], spells_bytes)
-        if ids is Outcome.IGNORED
+        if ids is result.Outcome.IGNORED
         else (unknown, byte_ids, spells_bytes)
         for unknown, byte_ids, spells_bytes in (side.model.symbols for side in (a, b))
     ]
     splittings = [None if side.pretokenizer is None else side.pretokenizer.splitting for side in (a, b)]
     parts = {
-        Part.DICTIONARY: Outcome.SAME if dictionaries[0] == dictionaries[1] else Outcome.UNKNOWN,
-        Part.IDS: ids,
-        Part.PRETOKENIZER: Outcome.SAME if splittings[0] == splittings[1] else Outcome.UNKNOWN,
-        Part.NORMALIZER: Outcome.of(a.rewriting.normalizer == b.rewriting.normalizer),
-        Part.SPECIALS: Outcome.of(a.found_specials == b.found_specials),
+        result.Part.DICTIONARY: result.Outcome.SAME if dictionaries[0] == dictionaries[1] else result.Outcome.UNKNOWN,
+        result.Part.IDS: ids,
+        result.Part.PRETOKENIZER: result.Outcome.SAME if splittings[0] == splittings[1] else result.Outcome.UNKNOWN,
+        result.Part.NORMALIZER: result.Outcome.of(a.rewriting.normalizer == b.rewriting.normalizer),
+        result.Part.SPECIALS: result.Outcome.of(a.found_specials == b.found_specials),
     }
     if symbols[0] != symbols[1]:
-        parts[Part.SYMBOLS] = Outcome.DIFFERENT
+        parts[result.Part.SYMBOLS] = result.Outcome.DIFFERENT
     return parts
 
 
@@ -128,17 +119,17 @@ def _random_texts(a: UnigramTokenizer, b: UnigramTokenizer, mine: _Scores, their
         yield "".join(drawn.choices(words, k=drawn.randrange(2, 9)))
 
 
-def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_ids: bool = False) -> Comparison:
+def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_ids: bool = False) -> result.Comparison:
     """Compare two WordPiece tokenizers by their live entries, which decide; see :func:`first_difference`."""
     if a.made_of == b.made_of:
-        return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME}, **NOTHING_APART)
+        return result.Comparison(True, checked={result.Part.EVERYTHING: result.Outcome.SAME}, **result.NOTHING_APART)
     sides = (a.end_to_end, b.end_to_end)
     roles = _roles(a), _roles(b)
     spelled = _by_spelling((a, b), roles) if ignore_ids else sides
     try:
         found = first_difference(*spelled)
     except LimitExceededError as error:
-        raise UnsupportedFeatureError(unclaimed_words(error.what)) from None
+        raise UnsupportedFeatureError(result.unclaimed_words(error.what)) from None
     live_a, live_b = (
         {role: id for role, id in of.items() if id not in side.language.dead}
         for side, of in zip((a, b), roles, strict=True)
@@ -146,15 +137,15 @@ def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_i
     only_a = tuple(sorted((a.spelling(id) for role, id in live_a.items() if role not in live_b), key=by_length))
     only_b = tuple(sorted((b.spelling(id) for role, id in live_b.items() if role not in live_a), key=by_length))
     n_other_ids = sum(roles[1].get(role, id) != id for role, id in roles[0].items())
-    ids = Outcome.IGNORED if ignore_ids else Outcome.of(n_other_ids == 0)
+    ids = result.Outcome.IGNORED if ignore_ids else result.Outcome.of(n_other_ids == 0)
     names = partial(_named, roles[0]), partial(_named, roles[1])
-    witness = None if found is None else confirmed(a, b, found.text, names if ignore_ids else None)
+    witness = None if found is None else result.confirmed(a, b, found.text, names if ignore_ids else None)
     if found is not None and witness is None:
         raise UnsupportedFeatureError("encoding does not confirm the text that a search found", value=found.text)
     # The witness is shortest in characters after normalization, which does not make it shortest in bytes.
     is_proven = found is not None and not ignore_ids and is_shortest(*sides, found.text)
-    shortest = Outcome.PROVEN if is_proven else Outcome.UNPROVEN
-    return Comparison(
+    shortest = result.Outcome.PROVEN if is_proven else result.Outcome.UNPROVEN
+    return result.Comparison(
         witness is None,
         witness,
         tokens_only_a=only_a[:_SHOWN],
@@ -165,13 +156,13 @@ def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_i
         n_dead_b=len(b.language.dead),
         n_other_ids=n_other_ids,
         checked={
-            Part.LIVE_ENTRIES: Outcome.of(not (only_a or only_b)),
-            **({} if a.normalizer == b.normalizer else {Part.WORDS: Outcome.of(same_words(*spelled))}),
-            Part.LONGEST_WORD: Outcome.of(a.vocabulary.longest_word == b.vocabulary.longest_word),
-            Part.IDS: ids,
-            Part.NORMALIZER: Outcome.of(a.normalizer == b.normalizer),
-            Part.SPECIALS: Outcome.of(a.end_to_end.added.keys() == b.end_to_end.added.keys()),
-            **({Part.SEARCH: Outcome.COMPLETE} if witness is None else {Part.SHORTEST: shortest}),
+            result.Part.LIVE_ENTRIES: result.Outcome.of(not (only_a or only_b)),
+            **({} if a.normalizer == b.normalizer else {result.Part.WORDS: result.Outcome.of(same_words(*spelled))}),
+            result.Part.LONGEST_WORD: result.Outcome.of(a.vocabulary.longest_word == b.vocabulary.longest_word),
+            result.Part.IDS: ids,
+            result.Part.NORMALIZER: result.Outcome.of(a.normalizer == b.normalizer),
+            result.Part.SPECIALS: result.Outcome.of(a.end_to_end.added.keys() == b.end_to_end.added.keys()),
+            **({result.Part.SEARCH: result.Outcome.COMPLETE} if witness is None else {result.Part.SHORTEST: shortest}),
         },
     )
 

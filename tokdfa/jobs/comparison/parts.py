@@ -80,19 +80,9 @@ class PairRows:
 class Vocabularies:
     """The live tokens of a tokenizer, and their counterparts in another one.
 
-    With `ignore_ids`, tokens with the same spelling are the same.
-
-    Attributes
-    ----------
-    words, length : list of bytes, int64 array
-        The live tokens of the first.
-    is_missing : bool array
-        Whether the second has no such live token with the same id.
-    n_only_b : int
-        The number of live tokens that only the second has.
-    a, b : PairRows
-    kind, row_a, row_b : int arrays
-        The kind of each token, and the rows of each kind: tokens of one kind lead to the same rows.
+    With `ignore_ids`, tokens with the same spelling are the same. `words` of these lengths are the live tokens of the
+    first; of those that are missing, the second has none live with the same id. It alone has `n_only_b` others. Tokens
+    of one `kind` lead to the same rows, `row_a` and `row_b`.
     """
 
     def __init__(self, a: Neighbours, b: Neighbours, *, ignore_ids: bool) -> None:
@@ -300,9 +290,9 @@ class Parts:
         ((prefix_space, metaspace, prefix_once),) = settings
         if prefix_space not in (None, 0) or metaspace is not None or prefix_once:
             return Obstacle.BOTH_ADD_SPACES
-        if any(map(_lacks_ids, self.neighbours)):
-            return Obstacle.NO_IDS
-        return None
+        # Live tokens without ids, ignoring those with bytes that no text has.
+        without = (of.words[number] for of in self.neighbours for number in of.live[of.ids[of.live] < 0].tolist())
+        return Obstacle.NO_IDS if any(map(BYTES_OF_UTF8.issuperset, without)) else None
 
 
 def splitting_of(side: Tokenizer) -> Splitting:
@@ -365,8 +355,3 @@ def _over_bytes(side: Tokenizer) -> Neighbours:
         return of
     words = [bytes(BYTE_OF[character] for character in str(word)) for word in of.words]
     return Neighbours(words, of.ids, of.position, of.rows)
-
-
-def _lacks_ids(of: Neighbours) -> bool:
-    """Return whether there are live tokens without ids, ignoring those with bytes that no text has."""
-    return any(BYTES_OF_UTF8.issuperset(of.words[number]) for number in of.live[of.ids[of.live] < 0].tolist())

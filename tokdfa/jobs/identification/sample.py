@@ -68,7 +68,8 @@ def sample_of(path: str | Path, dtype: str | None, field: str | None, most: int)
     Raw integers of no recorded type are read as uint16.
     """
     paths = find_stores([path])
-    chosen = _spread(paths, _FILES)
+    # The first and the last are among the files that are read.
+    chosen = [paths[at] for at in np.linspace(0, len(paths) - 1, min(len(paths), _FILES)).astype(int)]
     stores: list[Store] = []
     broken: list[Problem] = []
     is_recorded = True
@@ -129,13 +130,6 @@ def _opened(path: Path, dtype: str | None, field: str | None) -> tuple[Store, bo
         with suppress(TokdfaError):
             return open_store(path, dtype="uint16"), False
         raise
-
-
-def _spread(paths: list[Path], most: int) -> list[Path]:
-    """Return at most so many paths, the first and the last among them."""
-    if len(paths) <= most:
-        return paths
-    return [paths[at] for at in np.linspace(0, len(paths) - 1, most).astype(int)]
 
 
 def _spans(store: Store, most: int) -> tuple[list[tuple[int, int, int | None, int]], bool]:

@@ -33,8 +33,10 @@ class Template:
         self._replacement = replacement
         # The expression; for words, one that matches any text.
         self.pattern: Any = regex.compile(pattern if isinstance(pattern, str) else "(?s:.*)")
-        try:
-            _with_groups_of(self.pattern).expand(replacement)
+        names = {number: f"(?P<{name}>)" for name, number in self.pattern.groupindex.items()}
+        empty = "".join(names.get(number, "()") for number in range(1, self.pattern.groups + 1))
+        try:  # with a match of the empty text that has the same groups
+            regex.match(empty, "").expand(replacement)
         except (regex.error, IndexError) as error:
             what = f"the replacement is not a template for this pattern: {error}"
             raise PatternError(what, value=replacement, hint=r"a backslash is written \\") from None
@@ -55,13 +57,6 @@ class Template:
     def of_match(self, match: Any) -> bytes:
         """Return the replacement of a match of :attr:`pattern`."""
         return _encoded(match.expand(self._replacement), self._replacement)
-
-
-def _with_groups_of(pattern: Any) -> Any:
-    """Return a match of the empty text that has the groups of a pattern."""
-    names = {number: name for name, number in pattern.groupindex.items()}
-    groups = (f"(?P<{names[number]}>)" if number in names else "()" for number in range(1, pattern.groups + 1))
-    return regex.match("".join(groups), "")
 
 
 def check_replacement(replacement: object) -> None:

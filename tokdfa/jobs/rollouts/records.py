@@ -267,7 +267,8 @@ def iter_rollouts(paths: Iterable[str | Path], fields: Fields) -> Iterator[Item]
     """
     for path in map(Path, [*paths]):
         is_empty = True
-        for item in _items_of(path, fields):
+        is_lines, packed = _kind(path)
+        for item in _lines(path, packed, fields) if is_lines else _rows(path, fields):
             is_empty = False
             yield item
         if is_empty:
@@ -295,11 +296,6 @@ def first_names(path: str | Path) -> list[str]:
     except pyarrow_errors() as error:
         raise TokenStreamError(DAMAGED, value=str(error), where=str(path)) from None
     return names
-
-
-def _items_of(path: Path, fields: Fields) -> Iterator[Item]:
-    is_lines, packed = _kind(path)
-    return _lines(path, packed, fields) if is_lines else _rows(path, fields)
 
 
 def _kind(path: Path) -> tuple[bool, str]:

@@ -11,7 +11,7 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import AlphabetError, TokenStreamError
 from tokdfa.base.verdict import DescribedEnum
 from tokdfa.jobs.validation.engine import model_of
-from tokdfa.jobs.validation.engines.segment import bad_bytes
+from tokdfa.jobs.validation.engines.segment import bad_bytes, otherwise
 from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.violation import MOST_NAMED, Cause, ViolationKind, spelled
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -218,11 +218,10 @@ def _cause_of(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array, o
     if is_paired and (model := model_of(tokenizer)).by_pairs:
         return _by_pairs(model, ids, canonical)
     trip = tokenizer.round_trip
-    right = canonical.tolist()[:MOST_NAMED]
     if trip.takes_longest and len(ids):
-        spellings = spelled([int(ids[0]), *right], trip.spelling)
+        spellings = spelled([int(ids[0]), *canonical.tolist()[:MOST_NAMED]], trip.spelling)
         return Cause(kind=ViolationKind.NOT_LONGEST_MATCH, token=int(ids[0]), spellings=spellings), last
-    return _otherwise(tokenizer, ids, canonical), last
+    return otherwise(trip, ids.tolist(), canonical.tolist()), last
 
 
 def _causes(tokenizer: AnyTokenizer) -> dict[tuple[bytes, bytes, int], tuple[Cause, int]]:
@@ -241,21 +240,15 @@ def _by_pairs(model: Model, ids: Int32Array, canonical: Int32Array) -> tuple[Cau
         text = model.tokenizer.decode(canonical)
         return model.cause(ViolationKind.PIECE_IS_A_TOKEN, int(ids[0]), text=text), last
     if model.special[ids].any():
-        return _otherwise(model.tokenizer, ids, canonical), last
+        return otherwise(model.tokenizer.round_trip, ids.tolist(), canonical.tolist()), last
     dead = np.flatnonzero(model.dead[ids])
     if len(dead):
         index = int(dead[0])
         kind = ViolationKind.WHOLE_PIECE_ONLY if model.alone[ids[index]] else ViolationKind.DEAD_TOKEN
         return model.cause(kind, int(ids[index])), index
     if model.tokenizer.pretokenizer is None:
-        return _otherwise(model.tokenizer, ids, canonical), last
+        return otherwise(model.tokenizer.round_trip, ids.tolist(), canonical.tolist()), last
     return Cause(kind=ViolationKind.BOUNDARY), last
-
-
-def _otherwise(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array) -> Cause:
-    named = [*ids.tolist()[:MOST_NAMED], *canonical.tolist()[:MOST_NAMED]]
-    spellings = spelled(named, tokenizer.round_trip.spelling)
-    return Cause(kind=ViolationKind.ENCODED_OTHERWISE, spellings=spellings)
 
 
 def _error(tokenizer: AnyTokenizer, ids: Int32Array) -> str:

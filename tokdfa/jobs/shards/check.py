@@ -101,11 +101,6 @@ def check_shard(
     return check_store(tokenizer, store, options, threads, advance)
 
 
-def _check(tokenizer: AnyTokenizer, options: Options) -> None:
-    """Raise the errors of the tokenizer and the options, not of a shard."""
-    Part(tokenizer, options, has_documents=True)
-
-
 def check_store(
     tokenizer: AnyTokenizer,
     store: Store,
@@ -172,6 +167,11 @@ def _between_documents(store: Store, separator: int | None, least: int) -> Itera
     yield Reading(waiting, begin)
 
 
+def _check(tokenizer: AnyTokenizer, options: Options) -> None:
+    """Raise the errors of the tokenizer and the options, not of a shard."""
+    Part(tokenizer, options, has_documents=True)
+
+
 def _between_bounds(tokenizer: AnyTokenizer, store: Store, wanted: int) -> Iterator[Reading]:
     """Yield parts of a store in which every step is an id."""
     for begin, end in pairwise(bounds_of(tokenizer, store, max(wanted, 1))):
@@ -211,25 +211,10 @@ def _by_threads(
 
 
 def bounds_of(tokenizer: AnyTokenizer, store: Store, parts: int) -> list[int]:
-    """Return the steps at which parts of a store begin, ascending, and its end.
+    """Return the steps at which so many parts of a store begin, or fewer, ascending, and its end.
 
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer
-    store : Store
-    parts : int
-        The number of parts wanted; there may be fewer.
-
-    Returns
-    -------
-    list of int
-        Parts begin with documents, if the store has any. Otherwise the text is always cut where they begin, and no
-        special token that it spells crosses.
-
-    Raises
-    ------
-    TokenStreamError, OSError
-        If the store cannot be read there.
+    Parts begin with documents, if the store has any. Otherwise the text is always cut where they begin, and no special
+    token that it spells crosses. A store that cannot be read there is a TokenStreamError or an OSError.
     """
     wanted = [store.n_steps * part // parts for part in range(1, parts)]
     if store.has_documents:

@@ -177,18 +177,13 @@ class Part:
                 self._charge(outline.starts[taken], documents)
                 rules = outline.rules[taken]
                 self._rules.update(rules[rules >= 0].tolist())
-                self._take_kinds(store, part, taken, outline.kinds[taken], documents)
-
-    def _take_kinds(
-        self, store: Store, part: Sequence[Violation], taken: Int64Array, kinds: Uint8Array, documents: _Documents
-    ) -> None:
-        """Count the kinds of the violations of a part that are `taken`."""
-        for kind in np.unique(kinds).tolist():
-            same = taken[kinds == kind]
-            name = KINDS[kind].value
-            for index in same[: max(FIRST - self._kinds[name], 0)].tolist():
-                self._first.append(self._finding(store, part[index], documents))
-            self._kinds[name] += len(same)
+                kinds = outline.kinds[taken]
+                for kind in np.unique(kinds).tolist():
+                    same = taken[kinds == kind]
+                    name = KINDS[kind].value
+                    for index in same[: max(FIRST - self._kinds[name], 0)].tolist():
+                        self._first.append(self._finding(store, part[index], documents))
+                    self._kinds[name] += len(same)
 
     def _finding(self, store: Store, violation: Violation, documents: _Documents) -> Finding:
         begun, number = documents.of(violation.start)

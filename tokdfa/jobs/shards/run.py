@@ -40,36 +40,13 @@ def check_shards(
     finished: Callable[[str, Report], object] | None = None,
     work: Work | None = None,
 ) -> Report:
-    """Check many shards, and return the sum of their reports.
+    """Check many shards, each once, and return the sum of their reports.
 
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer
-    paths : iterable of str or Path
-        Stores, each once.
-    options : Options, optional
-        How they are read and judged.
-    threads : int
-        The number of threads, over shards, or over parts of each if there are fewer shards.
-    report_path : str or Path, optional
-        A file of JSON for the report. While it is made, intermediate results are in a file next to it that ends in
-        ``.partial``; a later run with the same tokenizer and options continues from there, with the shards that are
-        left or have changed.
-    advance : callable, optional
-        Called with the number of ids that were judged, again and again, by all threads.
-    finished : callable, optional
-        Called with the path of each shard that is done, and its report.
-    work : callable, optional
-        Checks the shards that are left; by default threads of this process do.
-
-    Returns
-    -------
-    Report
-
-    Raises
-    ------
-    OSError
-        If the report cannot be written.
+    The threads are over shards, or over parts of each if there are fewer shards. While a report of JSON is made at
+    `report_path`, intermediate results are in a file next to it that ends in ``.partial``; a later run with the same
+    tokenizer and options continues from there, with the shards that are left or have changed. `advance` is called with
+    the number of ids that were judged, again and again, by all threads, and `finished` with the path of each shard that
+    is done, and its report. `work` checks the shards that are left; by default threads of this process do.
     """
     options = Options() if options is None else options
     shards = [*dict.fromkeys(map(str, paths))]

@@ -11,15 +11,7 @@ import numpy.typing as npt
 
 from tokdfa.base.errors import AlphabetError, LimitExceededError, PatternError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.base.verdict import Displayed, Verdict
-from tokdfa.jobs.splices.decision import (
-    ground_of,
-    is_ascii,
-    is_steady_after,
-    is_steady_before,
-    least_texts,
-    normalized_after,
-    normalized_before,
-)
+from tokdfa.jobs.splices import decision
 from tokdfa.jobs.splices.encoding import SpecialsPolicy, checked, decode_after, encode_after, with_specials
 from tokdfa.jobs.splices.languages import ANYTHING, Language, intersection, iter_least, language_of, literal, regular
 from tokdfa.jobs.splices.search import Texts
@@ -270,29 +262,29 @@ class Question:
         tokenizer = self.tokenizer
         before, after = self.before.language, self.after.language
         plain, form = tokenizer.read_in_form or (tokenizer, None)
-        ground = ground_of(plain, starts=self.starts)
+        ground = decision.ground_of(plain, starts=self.starts)
         if form is None:
-            found = least_texts(ground, before, after)
+            found = decision.least_texts(ground, before, after)
             return Splice(True) if found is None else self.separated(found, ground.rewrites, shortest=True)
         # Normalized texts are encoded as they are; two ASCII characters are the least texts there can be.
-        found = least_texts(ground, before, after)
+        found = decision.least_texts(ground, before, after)
         if found is not None:
-            is_least = len(found.before + found.after) <= 2 or (is_ascii(before) and is_ascii(after))
+            is_least = len(found.before + found.after) <= 2 or (decision.is_ascii(before) and decision.is_ascii(after))
             return self.separated(found, ground.rewrites, shortest=is_least)
-        if least_texts(ground, self.normalized(self.before, form), self.normalized(self.after, form)) is None:
+        if decision.least_texts(ground, self.normalized(self.before, form), self.normalized(self.after, form)) is None:
             return Splice(True)
         raise UnsupportedFeatureError("a text that changes when it is normalized may be split otherwise")
 
     def normalized(self, side: Side, form: Form) -> Language:
         """Return a language with the normalized texts of one side."""
-        is_steady = is_steady_before if side is self.before else is_steady_after
+        is_steady = decision.is_steady_before if side is self.before else decision.is_steady_after
         # If all texts of a side are steady, they stay as they are; if only their given end or beginning is steady, that
         # part does.
-        if is_ascii(side.language) or is_steady(form, side.language if side.core is None else side.core):
+        if decision.is_ascii(side.language) or is_steady(form, side.language if side.core is None else side.core):
             return side.language
         if side.text is None:
             raise UnsupportedFeatureError("the texts of this side may change when they are normalized")
-        return (normalized_before if side is self.before else normalized_after)(form, side.text)
+        return (decision.normalized_before if side is self.before else decision.normalized_after)(form, side.text)
 
     def separated(self, found: Texts, rewrites: Rewrites, *, shortest: bool) -> Splice:
         """Return the answer with two texts that a search found."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from heapq import heappop, heappush
 from typing import cast
 from unicodedata import normalize
@@ -21,7 +21,7 @@ from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError, UnsupportedFeatureError
 from tokdfa.jobs.splices.found import apart, overlap
 from tokdfa.jobs.splices.languages import ANYTHING, Language, language_of, literal
-from tokdfa.jobs.splices.seam import Move, Seam
+from tokdfa.jobs.splices.seam import Seam
 from tokdfa.jobs.splices.search import Search, Texts
 from tokdfa.jobs.splices.tokens import PLAIN_TEXT, Rewrites, Symbols, Tokens, byte_tokens, character_tokens
 from tokdfa.kernels.encode.events import BEGINS, DROPPED
@@ -74,17 +74,14 @@ def _least_by_boundaries(seam: Seam, marks: Marks) -> Texts | None:
         for c, cell in enumerate(seam.moves[state]):
             data = seam.least[c].encode()
             for move in cell:
-                now = differs or _differs(move, marks, hidden if hides else None, c)
+                is_uneven = move.begins_apart != move.begins_whole
+                now = differs or move.parts or (is_uneven and marks.show(hidden if hides else None, c))
                 length = size + len(data)
                 split = before if seam.is_after[move.target] else length
                 key = move.target, not now and c in marks.hides, now
                 if key not in settled:
                     heappush(heap, (length, split, text + data, *key))
     return None
-
-
-def _differs(move: Move, marks: Marks, left: int | None, right: int) -> bool:
-    return move.parts or (move.begins_apart != move.begins_whole and marks.show(left, right))
 
 
 _WHOLE = Splitting("tokenizers")
@@ -191,7 +188,10 @@ class Ground:
         still have the rest.
         """
         contents = [special.text for special in self.specials]
-        wanted = {text for text in contents if _matters_before(before, text) or _matters_after(after, text)}
+        # A language before the seam distinguishes what is before them, or after the seam a text may not end there.
+        states, inner = range(len(before.rows)), [state for state, final in enumerate(after.finals) if not final]
+        wanted = {text for text in contents if any(before.after(state, text) > 0 for state in states)}
+        wanted |= {text for text in contents if any(after.after(state, text) >= 0 for state in inner)}
         wanted = self._representatives(before, after, wanted)
         prefix = self.rewrites.prefix
         if prefix is not None and (not prefix.everywhere or (before.finals[0] and not self._starts)):
@@ -203,18 +203,14 @@ class Ground:
         levels = {special.text: special.level for special in self.specials}
         least: dict[object, str] = {}
         kept: set[str] = set()
+        alone = apart(special.text for special in self.specials)
         for text in sorted(wanted, key=lambda text: (len(text.encode()), text.encode())):
-            if text not in self._apart:
+            if text not in alone:
                 kept.add(text)
                 continue
             states = (tuple(of.after(state, text) for state in range(len(of.rows))) for of in (before, after))
             kept.add(least.setdefault((levels[text], *states), text))
         return kept
-
-    @cached_property
-    def _apart(self) -> frozenset[str]:
-        """The special tokens that no other one overlaps, nor they themselves."""
-        return apart(special.text for special in self.specials)
 
     def _beside_a_space(self, before: Language, others: set[str]) -> set[str]:
         """Return the least special token that decides whether a space is put before the next text, if there is one."""
@@ -262,17 +258,6 @@ def _is_one_piece(split_nfa: SplitNFA) -> bool:
     return not any(event == BEGINS for row in split_nfa.moves[1:] for cell in row for _, event in cell) and not any(
         target == 0 for row in split_nfa.moves for cell in row for target, _ in cell
     )
-
-
-def _matters_before(language: Language, text: str) -> bool:
-    """Return whether a language of texts before the seam distinguishes the text before a special token, or its end."""
-    return any(language.after(state, text) > 0 for state in range(len(language.rows)))
-
-
-def _matters_after(language: Language, text: str) -> bool:
-    """Return whether a text after the seam may continue with a special token, but not end there."""
-    states = range(len(language.rows))
-    return any(not language.finals[state] and language.after(state, text) >= 0 for state in states)
 
 
 def _may_cross(before: Language, after: Language, text: str) -> bool:

@@ -90,10 +90,6 @@ class Rule:
         """The special tokens that are found."""
         return [special for special in self.tokenizer.specials if special.text]
 
-    @cached_property
-    def _plain(self) -> Tokenizer:
-        return with_specials(self.tokenizer, "plain")
-
     def ids(self, parts: Sequence[Part], values: Sequence[str]) -> list[int] | None:
         """Return the ids of parts with texts for their slots, in order; None if the library refuses them."""
         filled = iter(values)
@@ -105,7 +101,7 @@ class Rule:
             return list(self.tokenizer.encode(text).tolist())
         found: list[int] = []
         for part, is_slot in texts:
-            encoder = self._plain if is_slot else self.tokenizer
+            encoder = with_specials(self.tokenizer, "plain") if is_slot else self.tokenizer
             found += (encode_after(encoder, part) if found else encoder.encode(part)).tolist()
         return found
 

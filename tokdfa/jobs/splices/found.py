@@ -42,9 +42,10 @@ class Found:
 
     def moves(self, scan: Scan, symbol: str | None) -> Iterator[tuple[Scan, Effect]]:
         """Yield the guesses after a symbol, with its effects; None is a symbol that no special token has."""
-        pending = self._advanced(scan.pending, symbol)
-        if pending is None:
+        longer = set() if symbol is None else {begun + symbol for begun in scan.pending}
+        if longer & self._whole:
             return
+        pending = frozenset(longer & self._beginnings)
         if scan.special >= 0:
             if self.contents[scan.special][scan.n_read] == symbol:
                 yield self._within(scan.special, scan.n_read + 1, pending), WITHIN
@@ -62,12 +63,6 @@ class Found:
             return Scan(special, n_read, pending)
         # A longer one at the same offset would be found instead.
         return Scan(pending=pending | ({content} & self._beginnings))
-
-    def _advanced(self, pending: frozenset[str], symbol: str | None) -> frozenset[str] | None:
-        if not pending or symbol is None:
-            return frozenset()
-        longer = {begun + symbol for begun in pending}
-        return None if longer & self._whole else frozenset(longer & self._beginnings)
 
 
 def apart(contents: Iterable[str]) -> frozenset[str]:

@@ -189,11 +189,11 @@ class _Question:
                 for number in range(len(self._slots)):
                     yield tuple(content if index == number else "" for index in range(len(self._slots)))
             return
-        normalizer = self._normalizer
+        normalizer = rule.tokenizer.rewriting.normalizer
         for special in rule.specials:
             if special.id not in rule.control:
                 continue
-            if special.level == 0 or normalizer is None:
+            if special.level == 0 or not isinstance(normalizer, Chain) or not normalizer.steps:
                 yield from values_that_spell(self._parts, special.text, filler)
                 continue
             images = rule.tokenizer.derived(preimages, normalizer)
@@ -226,11 +226,6 @@ class _Question:
         order = sorted(made)
         shortest = self._is_exact and not self._is_refused
         return Attack(values, text, tuple(ids), tuple(order), tuple(names.get(id, "") for id in order), shortest)
-
-    @property
-    def _normalizer(self) -> Chain | None:
-        normalizer = self._rule.tokenizer.rewriting.normalizer
-        return normalizer if isinstance(normalizer, Chain) and normalizer.steps else None
 
     @property
     def _is_exact(self) -> bool:

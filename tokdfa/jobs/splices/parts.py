@@ -15,16 +15,8 @@ import numpy as np
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError, WrongTypeError
 from tokdfa.base.verdict import Displayed
+from tokdfa.jobs.splices import languages
 from tokdfa.jobs.splices.found import PLAIN, Found, Scan
-from tokdfa.jobs.splices.languages import (
-    ANYTHING,
-    Language,
-    classes_together,
-    language_of,
-    least_of_classes,
-    literal,
-    regular,
-)
 from tokdfa.regex.syntax import Alternate, Concat, Node, Symbols
 from tokdfa.regex.unicode.normalization import Normalizer
 
@@ -64,17 +56,17 @@ class Slot(Displayed):
     def node(self, table: str = "regex") -> Node:
         """Return the pattern of the texts that get there."""
         if self.pattern is not None:
-            return regular(self.pattern, table, f"slot {self.name}")
+            return languages.regular(self.pattern, table, f"slot {self.name}")
         if not (self.strips_left or self.strips_right):
-            return ANYTHING
+            return languages.ANYTHING
         solid = Symbols(_not_white_space())
         edge: Node = solid
-        first, last = (edge if strips else ANYTHING for strips in (self.strips_left, self.strips_right))
-        return Alternate((Concat(()), solid, Concat((first, ANYTHING, last))))
+        first, last = (edge if strips else languages.ANYTHING for strips in (self.strips_left, self.strips_right))
+        return Alternate((Concat(()), solid, Concat((first, languages.ANYTHING, last))))
 
-    def language(self, table: str = "regex") -> Language:
+    def language(self, table: str = "regex") -> languages.Language:
         """Return the language of the texts that get there."""
-        return language_of(f"slot {self.name}", self.node(table))
+        return languages.language_of(f"slot {self.name}", self.node(table))
 
     def holds(self, text: str) -> bool:
         """Return whether a text may get there, without a pattern."""
@@ -129,7 +121,7 @@ def checked_parts(parts: str | Iterable[Part]) -> tuple[Part, ...]:
             continue
         if not isinstance(part, str):
             raise WrongTypeError("a text or a slot is expected", value=part, where=f"part {len(found)}")
-        literal(part, f"part {len(found)}")
+        languages.literal(part, f"part {len(found)}")
         if part and found and isinstance(found[-1], str):
             found[-1] += part
         elif part:
@@ -139,7 +131,7 @@ def checked_parts(parts: str | Iterable[Part]) -> tuple[Part, ...]:
 
 def nodes(parts: Sequence[Part], what: str, table: str = "regex") -> list[Node]:
     """Return the patterns of parts."""
-    return [literal(part, what) if isinstance(part, str) else part.node(table) for part in parts]
+    return [languages.literal(part, what) if isinstance(part, str) else part.node(table) for part in parts]
 
 
 @lru_cache(maxsize=1)
@@ -173,9 +165,11 @@ def values_that_spell(parts: Sequence[Part], content: str, filler: str | None) -
             lengths = [*range(1, len(content) + 1)]
         for n in lengths:
             begun = {} if isinstance(part, str) else {first: content[:n]}
+            # The slot in which a symbol precedes the content, if the symbol before it is not one of the template.
+            left = first if not isinstance(part, str) else first - 1 if n == len(part) and first else None
             for rest in _extended(parts, first + 1, content[n:]):
                 values = {**begun, **rest}
-                outer = (_slot_before(parts, first, n), _slot_after(parts, values, content, first, n))
+                outer = (left, _slot_after(parts, values, content, first, n))
                 fillers = product(*(("", filler) if filler and at is not None else ("",) for at in outer))
                 for before, after in fillers:
                     count += 1
@@ -187,14 +181,6 @@ def values_that_spell(parts: Sequence[Part], content: str, filler: str | None) -
                     if after and outer[1] is not None:
                         full[outer[1]] = full.get(outer[1], "") + after
                     yield tuple(full.get(slot, "") for slot in slots)
-
-
-def _slot_before(parts: Sequence[Part], first: int, n: int) -> int | None:
-    """Return the slot in which a symbol precedes the content, if the symbol before it is not one of the template."""
-    part = parts[first]
-    if not isinstance(part, str):
-        return first
-    return first - 1 if n == len(part) and first else None
 
 
 def _slot_after(parts: Sequence[Part], values: Mapping[int, str], content: str, first: int, n: int) -> int | None:
@@ -342,11 +328,11 @@ class _Search:
             ends = effect != PLAIN and scan.special < 0
             yield _State(state.part, at, scan, touches and not ends, state.injected or (ends and touches))
 
-    def _least(self, language: Language) -> Iterator[tuple[str, int]]:
+    def _least(self, language: languages.Language) -> Iterator[tuple[str, int]]:
         """Yield the least symbol of each class that a language and the special tokens distinguish, with its column."""
         marks = np.zeros(0x110000, dtype=np.int64)
         for number, symbol in enumerate(self._found.symbols):
             marks[ord(symbol)] = number + 1
-        classes, symbols = classes_together([language.class_of_code_point, marks])
-        for number, symbol in least_of_classes(classes):
+        classes, symbols = languages.classes_together([language.class_of_code_point, marks])
+        for number, symbol in languages.least_of_classes(classes):
             yield symbol, symbols[number][0]

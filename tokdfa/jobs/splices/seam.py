@@ -71,23 +71,11 @@ class Seam:
     encoded as the start of a text. Of shape (0x110000,), `refused` has the code points that only special tokens have,
     and `told_apart` the code points in classes of their own.
 
-    Attributes
-    ----------
-    class_of_code_point : int64 array of shape (0x110000,)
-    least : list of str
-        The least symbol of each class.
-    put : int or None
-        The class of the space that is put before texts. Its least symbol is empty, as no text has it.
-    moves : list
-        ``moves[state][c]`` has the moves on a symbol of class c, which all lead on to an end.
-    ends : list of bool
-        Whether both texts can end in a state.
-    is_after : list of bool
-        Whether a state is after the seam.
-    matters : list of bool
-        Whether within the current piece of the texts apart, or where it ends, the boundaries of pieces may differ.
-    distance : list of int
-        The least number of symbols after which boundaries may differ.
+    `least` has the least symbol of each class. That of `put`, the class of the space that is put before texts, is
+    empty, as no text has it. ``moves[state][c]`` has the moves on a symbol of class c, which all lead on to an end. By
+    state, `ends` is whether both texts can end there, `is_after` whether it is after the seam, and `matters` whether
+    within the current piece of the texts apart, or where it ends, the boundaries of pieces may differ; `distance` is
+    the least number of symbols after which they may.
     """
 
     def __init__(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -15,7 +16,6 @@ import numpy as np
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.arrays import BoolArray, Int32Array, IntegerArray, Uint8Array, running_sum
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.regex.unicode.normalization import Normalizer
 from tokdfa.regex.unicode.utf8 import BYTE_OF, BYTES_OF_UTF8, CHARACTER_OF
 from tokdfa.tokenizers.neighbours import Neighbours
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer
@@ -48,7 +48,7 @@ class Rewrites:
         normalizer = tokenizer.rewriting.normalizer
         space, put = " ", ""
         always = False
-        for step in _steps(normalizer):
+        for step in normalizer.steps if isinstance(normalizer, Chain) else () if normalizer is None else (normalizer,):
             if isinstance(step, Prepend):
                 put, always = step.prefix + put, True
             elif isinstance(step, Replace) and step.literal and step.pattern == " " and len(step.content) == 1:
@@ -94,12 +94,6 @@ PLAIN_TEXT = Rewrites()
 """What does nothing to texts."""
 
 
-def _steps(normalizer: Normalizer | None) -> Sequence[Normalizer]:
-    if normalizer is None:
-        return ()
-    return normalizer.steps if isinstance(normalizer, Chain) else (normalizer,)
-
-
 class Symbols:
     """Which characters a tokenizer has symbols for; refused where that depends on their neighbours."""
 
@@ -125,7 +119,9 @@ class Symbols:
         is_bytewise = tokenizer.why_not("bytes") is None
         self.of_bytes = tokenizer.why_not("letters") is None and not is_bytewise
         if self.of_bytes:
-            self._check_bytes()
+            for (before, after), byte in product([("", ""), *self._marks], sorted(BYTES_OF_UTF8)):
+                if before + CHARACTER_OF[byte] + after not in self._known:
+                    raise UnsupportedFeatureError("a byte has no token", value=byte)
         if is_bytewise or self.of_bytes:
             return
         self.unknown = self._unknown()
@@ -143,20 +139,13 @@ class Symbols:
         if self._spells is not None:
             points = np.flatnonzero(self.refused)
             known = {byte for byte, symbol in enumerate(self._spells) if symbol is not None}
-            spelled = [point for point in points.tolist() if known.issuperset(_utf8(point))]
+            spelled = [each for each in points.tolist() if known.issuperset(chr(each).encode("utf-8", "surrogatepass"))]
             self.refused[spelled] = False
             if self.is_marked and spelled:
                 # With a mark they have other bytes than without, so they are not the same wherever they are.
                 if not all(known.issuperset(part.encode()) for mark in self._marks for part in mark):
                     raise UnsupportedFeatureError("only some bytes have tokens, and symbols are marked by others")
                 self.unknown[spelled] = False
-
-    def _check_bytes(self) -> None:
-        letters = [CHARACTER_OF[byte] for byte in sorted(BYTES_OF_UTF8)]
-        for before, after in [("", ""), *self._marks]:
-            missing = next((letter for letter in letters if before + letter + after not in self._known), None)
-            if missing is not None:
-                raise UnsupportedFeatureError("a byte has no token", value=BYTE_OF[missing])
 
     @property
     def _marks(self) -> list[tuple[str, str]]:
@@ -189,10 +178,6 @@ class Symbols:
             if len(odd):
                 what = "a character has a token only at the end of a piece, or only elsewhere"
                 raise UnsupportedFeatureError(what, value=chr(int(odd[0])))
-
-
-def _utf8(point: int) -> bytes:
-    return chr(point).encode("utf-8", "surrogatepass")
 
 
 class Level(NamedTuple):

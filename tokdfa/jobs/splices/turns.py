@@ -132,7 +132,9 @@ def seam_of(
     # Texts beyond a content that may be any text are unknown: a proof for more texts is a proof.
     some_left, some_right = _beside(left, -1), _beside(right, 0)
     dropped = left[: len(left) - len(some_left)], right[len(some_right) :]
-    is_more = not all(map(_is_anything, dropped))
+    is_more = any(
+        len(parts) > 1 or any(isinstance(part, str) or part != Slot(part.name) for part in parts) for parts in dropped
+    )
     wider: Splice | None = None
     if is_more or any(dropped):
         free_left, free_right = len(some_left) < len(left), len(some_right) < len(right)
@@ -181,11 +183,6 @@ def _side(name: str, found: Sequence[Node], edge: Sequence[Part]) -> Side:
     """Return the texts on one side of a seam, with the text of their edge, the part next to the seam, if it is one."""
     (part,) = edge or ("",)
     return Side(language_of(name, *found), part if isinstance(part, str) else None)
-
-
-def _is_anything(parts: Sequence[Part]) -> bool:
-    """Return whether parts that were left out are none, or one content that may be any text."""
-    return not parts or (len(parts) == 1 and isinstance(parts[0], Slot) and parts[0] == Slot(parts[0].name))
 
 
 def _beside(parts: Sequence[Part], end: int) -> list[Part]:
