@@ -18,7 +18,7 @@ from tokdfa.automata.locality import dloc as dloc
 from tokdfa.automata.locality import k_locality as k_locality
 from tokdfa.automata.look_ahead import LookAhead as LookAhead
 from tokdfa.automata.look_ahead import look_ahead as look_ahead
-from tokdfa.automata.regex import language as language
+from tokdfa.automata.lift import language as language
 from tokdfa.automata.token_dfa import TokenDFA as TokenDFA
 from tokdfa.automata.transducers.determinize import determinize as determinize
 from tokdfa.automata.transducers.subsequential import SubsequentialTransducer as SubsequentialTransducer
@@ -55,7 +55,7 @@ from tokdfa.jobs.rollouts.prefix import PrefixKind as PrefixKind
 from tokdfa.jobs.rollouts.prefix import check_prefix as check_prefix
 from tokdfa.jobs.rollouts.result import RolloutCheck as RolloutCheck
 from tokdfa.jobs.rollouts.result import RolloutChecks as RolloutChecks
-from tokdfa.jobs.rollouts.rollout import Rollout as Rollout
+from tokdfa.jobs.rollouts.frameworks import Rollout as Rollout
 from tokdfa.jobs.rollouts.spans import Counts as Counts
 from tokdfa.jobs.rollouts.spans import Shares as Shares
 from tokdfa.jobs.rollouts.spans import SpanClass as SpanClass

@@ -22,7 +22,7 @@ from tests.benchmarks.harness import environment, keep_tables, measure, print_ta
 from tests.support.finite import finite_language
 from tokdfa import TokenAlphabet, TokenDFA
 from tokdfa.automata.boolean import intersection
-from tokdfa.automata.regex import language
+from tokdfa.automata.lift import language
 
 SYMBOLS = "abcd"
 REPEATS = 5

@@ -22,9 +22,9 @@ from tests.support.seeds import seeds
 from tests.support.tokenizer_files import GPT2_BYTES, added_token, spell, tokenizer_json
 from tokdfa import Dictionary, compare, tokenize_single_pass
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.jobs.comparison.api import compare_tokenizers
+from tokdfa.jobs.comparison.models import Tuning
 from tokdfa.jobs.comparison.result import Outcome, Part
-from tokdfa.jobs.comparison.tokenizers import compare_tokenizers
-from tokdfa.jobs.comparison.trials import Tuning
 
 LETTERS = "ab 1"
 # Short texts are tried anyway; here the search is to find what separates.

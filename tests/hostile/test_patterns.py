@@ -12,7 +12,7 @@ import pytest
 import tokdfa
 from tests.support.commands import run
 from tests.support.streams import Vocabulary
-from tokdfa.automata.regex import language
+from tokdfa.automata.lift import language
 from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.jobs.searching.api import Searcher
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer

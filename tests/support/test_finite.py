@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.support.dictionaries import all_words
 from tests.support.finite import finite_language
-from tokdfa.automata.regex import language
+from tokdfa.automata.lift import language
 from tokdfa.base.errors import AlphabetError
 
 

@@ -12,7 +12,7 @@ Read `protocol` first: a token automaton has four members, and every decision pr
 - `locality`: degrees of locality, and verification by sliding windows;
 - `look_ahead`: the greatest number of last tokens that a continuation of a text changes;
 - `semantics`: whether the one-pass and the leftmost semantics of a dictionary are one function;
-- `regex`, `lift`: languages of texts, and their tokenizations;
+- `lift`: languages of texts, also of regular expressions, and their tokenizations;
 - `boolean`, `explicit`, `language`: the algebra; minimization, equivalence, graphs of networkx; the members of a
   language. All of them use `exploration` to visit reachable states;
 - `transducers` are the functions from words to tokenizations.

@@ -110,7 +110,7 @@ class Folded(NamedTuple):
     @classmethod
     def of(cls, dictionary: Dictionary, language: str | None, rules: int | None, max_seconds: float) -> Folded:
         """Return the first rules of a dictionary, refusing an improper one, and the language of a pattern."""
-        from tokdfa.automata.regex import language as regular_language
+        from tokdfa.automata.lift import language as regular_language
 
         if rules is not None and rules > len(dictionary):
             raise click.BadParameter(f"there are only {len(dictionary):,} rules", param_hint="--rules")

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tokdfa.base.errors import TokdfaError
+    from tokdfa.jobs.rollouts.frameworks import Rollout
     from tokdfa.jobs.rollouts.records import Source
     from tokdfa.jobs.rollouts.result import Example, Tally
-    from tokdfa.jobs.rollouts.rollout import Rollout
 
 _CLASSES = ("bugs", "drift", "junctions")
 _MOST_RULES = 20
@@ -107,9 +107,9 @@ def command(
     """
     from tokdfa.base.atomic import write_atomically
     from tokdfa.jobs.rollouts.api import iter_outcomes
+    from tokdfa.jobs.rollouts.frameworks import Rollout
     from tokdfa.jobs.rollouts.records import first_names, iter_rollouts, usual_fields
     from tokdfa.jobs.rollouts.result import Tally
-    from tokdfa.jobs.rollouts.rollout import Rollout
 
     if framework is None and ids is None:
         fields = usual_fields(first_names(files[0]), prompt, mask)

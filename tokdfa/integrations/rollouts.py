@@ -11,11 +11,10 @@ import numpy as np
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.integrations.metrics import as_tokenizer, metrics_of
 from tokdfa.jobs.rollouts.api import iter_outcomes, iter_rollout_checks
-from tokdfa.jobs.rollouts.frameworks import fields_of
+from tokdfa.jobs.rollouts.frameworks import Rollout, fields_of
 from tokdfa.jobs.rollouts.prefix import PrefixCheck, check_prefix
 from tokdfa.jobs.rollouts.records import from_parts, rollouts_of
 from tokdfa.jobs.rollouts.result import RolloutCheck, RolloutChecks
-from tokdfa.jobs.rollouts.rollout import Rollout
 
 
 def check_records(

@@ -18,7 +18,7 @@ no automaton.
 
 `unicode` has character classes and normalization forms, as each library has them.
 
-Callers: `automata.regex` (languages), `tokenizers.pretokenizers`, `tokenizers.models.wordpiece`, `jobs.searching`.
+Callers: `automata.lift` (languages), `tokenizers.pretokenizers`, `tokenizers.models.wordpiece`, `jobs.searching`.
 
 Cost: the subset construction is exponential in the worst case. Every construction draws on one
 :mod:`~tokdfa.base.budget` of time, states and memory, and raises `LimitExceededError` when it is spent.

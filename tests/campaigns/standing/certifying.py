@@ -20,7 +20,7 @@ from tests.campaigns.standing.small import Small, loads, small
 from tests.support.checking import PATTERNS, TABLES, load_checker
 from tokdfa import Certificate
 from tokdfa.base.errors import FileFormatError
-from tokdfa.jobs.comparison.tokenizers import compare_tokenizers
+from tokdfa.jobs.comparison.api import compare_tokenizers
 
 checker: Callable[[], ModuleType] = cache(load_checker)
 

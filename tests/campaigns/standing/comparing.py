@@ -15,9 +15,8 @@ from tests.support.random_steps import metaspace, normalizer, splitting_step
 from tests.support.tokenizer_files import added_token
 from tests.support.unigrams import any_tokenizers
 from tokdfa.base.errors import AutomatonError
-from tokdfa.jobs.comparison.models import compare_unigrams
-from tokdfa.jobs.comparison.tokenizers import compare_tokenizers
-from tokdfa.jobs.comparison.trials import Tuning
+from tokdfa.jobs.comparison.api import compare_tokenizers
+from tokdfa.jobs.comparison.models import Tuning, compare_unigrams
 
 QUICK = Tuning(longest_tried=1, max_texts=200, max_seconds=0.01, max_specials=20)
 N_NASTY = 40

@@ -13,7 +13,7 @@ from tokdfa import Dictionary, TokenAlphabet
 from tokdfa.automata.alphabet import Word
 from tokdfa.automata.bpe import tokenize_single_pass
 from tokdfa.automata.fold import apply_merge, iter_token_dfas, token_dfa
-from tokdfa.automata.regex import language as regular_language
+from tokdfa.automata.lift import language as regular_language
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.errors import AlphabetError, AutomatonError, ImproperDictionaryError, LimitExceededError, PatternError
 

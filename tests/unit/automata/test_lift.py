@@ -20,9 +20,8 @@ from tokdfa import Dictionary, TokenAlphabet, TokenDFA
 from tokdfa.automata.boolean import complement, difference, intersection, union
 from tokdfa.automata.bpe import tokenize_leftmost, tokenize_single_pass
 from tokdfa.automata.language import Language
-from tokdfa.automata.lift import lift, tokenized_language
+from tokdfa.automata.lift import language, lift, tokenized_language
 from tokdfa.automata.protocol import accepts
-from tokdfa.automata.regex import language
 from tokdfa.base.errors import AutomatonError, ImproperDictionaryError
 from tokdfa.regex.trie import TokenTrie
 

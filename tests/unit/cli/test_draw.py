@@ -12,7 +12,7 @@ import pytest
 import tokdfa
 from tests.support.commands import run
 from tests.support.tokenizer_files import merges_txt
-from tokdfa.automata.regex import language
+from tokdfa.automata.lift import language
 from tokdfa.draw.automaton import dfa_graph
 from tokdfa.draw.graph import to_dot
 from tokdfa.draw.render import can_render

@@ -10,8 +10,8 @@ import pytest
 import tokdfa
 from tests.support.commands import run
 from tests.support.tokenizer_files import merges_txt
+from tokdfa.automata.lift import language
 from tokdfa.automata.locality import dloc, local_from
-from tokdfa.automata.regex import language
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.cli.loading import Folded
 from tokdfa.cli.locality import _measure

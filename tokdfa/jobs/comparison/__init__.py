@@ -4,11 +4,11 @@ Read `api` first, then `result` (parts, outcomes and obstacles, their sentences,
 encoding each text before it becomes a witness). Then one of
 
 - `dictionaries`: two dictionaries, by the rows of their compact token DFAs;
-- `tokenizers`: two byte pair tokenizers. `parts` compares them part by part where that is possible. The search for a
-  shortest text that separates them runs in `separation`, over the product of their automata: `joint` has their
-  splittings side by side, `parts` their tokens, `reach` the product and the states of it that texts reach. `trials` are
-  the texts that are tried if no search decides, and for how long;
-- `models`: two Unigram tokenizers, part by part and by texts that are tried, or two WordPiece tokenizers.
+- `parts`, and again `api`: two byte pair tokenizers, part by part where that is possible. The search for a shortest
+  text that separates them runs in `separation`, over the product of their automata: `joint` has their splittings side
+  by side, `parts` their tokens, `reach` the product and the states of it that texts reach;
+- `models`: two Unigram tokenizers, part by part and by texts that are tried, or two WordPiece tokenizers; and what is
+  tried, and for how long, if no search decides.
 
 Used by: the command `compare`, `report`.
 

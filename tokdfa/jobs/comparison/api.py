@@ -1,18 +1,232 @@
-"""The function `compare`, for two dictionaries or two tokenizers."""
+"""The function `compare`, and how it compares two byte pair tokenizers: by the relation from texts to ids."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+from itertools import chain
+from typing import Any, Literal, cast
 
 from tokdfa.automata.dictionary import Dictionary
-from tokdfa.base.errors import AlphabetError, UnsupportedFeatureError
+from tokdfa.base.errors import AlphabetError, LimitExceededError, PatternError, TokdfaError, UnsupportedFeatureError
 from tokdfa.base.suggestions import wrong_argument
-from tokdfa.jobs.comparison.dictionaries import compare_dictionaries
-from tokdfa.jobs.comparison.result import Comparison, Stage
+from tokdfa.jobs.comparison import models
+from tokdfa.jobs.comparison.dictionaries import by_length, compare_dictionaries
+from tokdfa.jobs.comparison.joint import Joint
+from tokdfa.jobs.comparison.parts import Parts, Vocabularies, as_text
+from tokdfa.jobs.comparison.result import (
+    NOTHING_APART,
+    Comparison,
+    Difference,
+    Obstacle,
+    Outcome,
+    Part,
+    Stage,
+    Step,
+    confirmed,
+    rule_words,
+    undecided_words,
+)
+from tokdfa.jobs.comparison.separation import Separation, WholePieces, n_bytes
+from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
+from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["compare"]
+
+
+def compare_tokenizers(
+    a: Tokenizer,
+    b: Tokenizer,
+    *,
+    ignore_ids: bool = False,
+    progress: Callable[[Stage], object] | None = None,
+    tuning: models.Tuning = models.DEFAULT,
+) -> Comparison:
+    """Decide whether two tokenizers give every text the same ids, despite any differences.
+
+    The witness of a difference is a text with the fewest bytes, then with the fewest tokens in both, then the least. Of
+    ties among texts of more than two bytes, only those found within seconds are considered. If ``checked["shortest"]``
+    is unproven, the text separates the two, but shorter ones have not been excluded. Options and errors as in
+    :func:`tokdfa.compare`.
+
+    Notes
+    -----
+    Equivalence is proven by a search through the product of the automata of both, which ends; differences are always
+    confirmed by encoding. Both cut texts at the special tokens alike, if these are the same. If nothing separates any
+    texts, nothing separates those that a normalizer gives.
+    """
+    if a.made_of == b.made_of:
+        return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME}, **NOTHING_APART)
+    return _Comparer(Parts(a, b, ignore_ids=ignore_ids), progress, tuning).run()
+
+
+class _Comparer:
+    """A comparison by a search through texts if that can decide, and otherwise by the parts and by trying texts."""
+
+    def __init__(self, parts: Parts, progress: Callable[[Stage], object] | None, tuning: models.Tuning) -> None:
+        self.parts = parts
+        self.tuning = tuning
+        self.a = parts.a
+        self.b = parts.b
+        self.ignore_ids = parts.ignore_ids
+        self.progress = progress
+
+    def say(self, step: Step) -> None:
+        """Report the current stage, if progress is wanted."""
+        if self.progress is not None:
+            self.progress(Stage(step))
+
+    def run(self) -> Comparison:
+        self.say(Step.DICTIONARIES)
+        report = self.parts.report
+        # The search would find these as well, but here they are found at once, and even if it cannot be used.
+        found = self.least(self.short_texts(1))
+        if found is not None:
+            return self.different(found, proven=True)
+        obstacle = self.parts.obstacle()
+        return self.by_search(report) if obstacle is None else self.without_search(report, obstacle)
+
+    # Texts
+
+    def short_texts(self, longest: Literal[1, 2]) -> Iterable[str]:
+        """Return all texts of up to `longest` bytes, if they are to be tried."""
+        return models.short_texts(longest) if longest <= self.tuning.longest_tried else ()
+
+    def difference(self, text: str) -> Difference | None:
+        """Return the difference on a text, if there is one."""
+        names = partial(_spelled, self.a), partial(_spelled, self.b)
+        return confirmed(self.a, self.b, text, names if self.ignore_ids else None)
+
+    def least(self, texts: Iterable[str]) -> Difference | None:
+        """Return the least of the differences on texts: by number of bytes, then of tokens, then by order."""
+        best: tuple[tuple[int, int, bytes], Difference] | None = None
+        for text in models.unlike(self.a, self.b, texts, ignore_ids=self.ignore_ids):
+            data = text.encode()
+            if best is not None and len(data) > best[0][0]:
+                continue
+            found = self.difference(text)
+            if found is not None:
+                key = len(data), len(found.tokens_a or ()) + len(found.tokens_b or ()), data
+                if best is None or key < best[0]:
+                    best = key, found
+        return None if best is None else best[1]
+
+    def different(self, found: Difference, *, proven: bool) -> Comparison:
+        report = self.parts.report
+        checked = {**report.checked, Part.SHORTEST: Outcome.PROVEN if proven else Outcome.UNPROVEN}
+        return replace(report, holds=False, witness=found, checked=checked)
+
+    # Answers
+
+    def by_search(self, report: Comparison) -> Comparison:
+        """Answer by a search through texts of any length."""
+        splittings, both = self.parts.splittings, self.parts.neighbours
+        assert both is not None, "an obstacle"
+        self.say(Step.PRETOKENIZERS)
+        try:
+            joint = _joint(*splittings)
+        except (PatternError, LimitExceededError, UnsupportedFeatureError) as error:
+            return self.without_search(report, Obstacle.PRETOKENIZER, error)
+        first_byte = None if splittings[0].prefix_space is None else ord(" ")
+        search = Separation(joint, Vocabularies(*both, ignore_ids=self.ignore_ids), first_byte, self.progress)
+        divergences = search.shortest()
+        if divergences and divergences[0].length <= 3 and (found := self.least(self.short_texts(2))) is not None:
+            return self.different(found, proven=True)
+        self.say(Step.TRIALS)
+        texts = (
+            search.texts(divergences, most=self.tuning.max_texts, seconds=self.tuning.max_seconds)
+            if divergences
+            else []
+        )
+        candidates = [data.decode() for data in texts]
+        # The space may be one that was inserted.
+        candidates += [text[1:] for text in candidates if first_byte is not None and text[1:] and text[1] != " "]
+        least = divergences[0].length - (first_byte is not None) if divergences else None
+        # If merging gives the same, only texts with these can differ.
+        other_specials = self.parts.other_specials
+        whole_words = (self.parts.whole_words(side) for side in (self.a, self.b))
+        others = sorted(other_specials.union(*whole_words), key=n_bytes)
+        if others:
+            least = min(n_bytes(others[0]), n_bytes(others[0]) if least is None else least)
+        parting = self.parting_whole_pieces(joint)
+        beside = models.around(sorted(other_specials, key=by_length)[: self.tuning.max_specials])
+        found = self.least(chain(candidates, others, parting, beside))
+        if found is not None and least is not None:
+            # A text may be shorter than its normalized form.
+            proven = not self.parts.is_normalized and n_bytes(str(found.text)) <= least
+            return self.different(found, proven=proven)
+        if divergences:
+            raise UnsupportedFeatureError(undecided_words(Obstacle.NO_TEXT_FOUND), value=candidates[:1])
+        if other_specials:
+            least_special = min(other_specials, key=n_bytes)
+            raise UnsupportedFeatureError(undecided_words(Obstacle.SPECIALS), value=least_special)
+        if parting:
+            raise UnsupportedFeatureError(undecided_words(Obstacle.WHOLE_PIECES), value=parting[0])
+        return replace(report, holds=True, witness=None, checked={**report.checked, Part.SEARCH: Outcome.COMPLETE})
+
+    def parting_whole_pieces(self, joint: Joint) -> list[str]:
+        """Return texts with a piece that only one of the two emits without merging."""
+        words = [self.parts.whole_words(side) for side in (self.a, self.b)]
+        pieces = WholePieces(joint)
+        found = []
+        for of_second in (False, True):
+            mine, others = words[of_second], words[not of_second]
+            for word, id in mine.items():
+                anywhere, apart = pieces.texts(word, of_second=of_second)
+                is_same = word in others and (self.ignore_ids or others[word] == id)
+                text = apart if is_same else anywhere
+                if text is not None:
+                    found.append(text)
+        return sorted(found, key=n_bytes)
+
+    def without_search(self, report: Comparison, obstacle: Obstacle, cause: TokdfaError | None = None) -> Comparison:
+        """Answer by the parts alone, if the search cannot decide."""
+        if self.parts.are_same():
+            return replace(report, holds=True, witness=None)
+        self.say(Step.TRIALS)
+        found = self.least(self.short_texts(2))
+        if found is not None:
+            return self.different(found, proven=True)
+        for texts in self.texts_to_try(report):
+            found = self.least(texts)
+            if found is not None:
+                found = self.shorter(found)
+                # No text of up to two bytes separates them.
+                proven = self.tuning.longest_tried >= 2 and n_bytes(cast(str, found.text)) <= 3
+                return self.different(found, proven=proven)
+        rules = rule_words(report)
+        hint = None if rules is None else f"rules: {rules}"
+        raise UnsupportedFeatureError(undecided_words(obstacle, "" if cause is None else cause.what), hint=hint)
+
+    def texts_to_try(self, report: Comparison) -> Iterator[Iterable[str]]:
+        """Yield texts around the rules that only one has, and then others, each kind for some seconds."""
+        a, b, seconds = self.a, self.b, self.tuning.max_seconds
+        yield chain(models.texts_of_rules(a, report.rules_only_a), models.texts_of_rules(b, report.rules_only_b))
+        tables = [splitting.table for splitting in self.parts.splittings]
+        yield models.within(seconds, models.texts_of_tables(tables[0], tables[1]))
+        words = sorted({*models.texts_of_tokens(a), *models.texts_of_tokens(b)}, key=by_length)
+        if report.witness is not None and (text := as_text(report.witness.text)) is not None:
+            words.insert(0, text)
+        specials = sorted(self.parts.other_specials, key=by_length)
+        yield models.within(seconds, chain(models.around(specials), words))
+        yield models.within(seconds, models.random_texts(words, specials))
+
+    def shorter(self, found: Difference) -> Difference:
+        """Return a difference on a part of the text of another one."""
+        text = models.shrunk(cast(str, found.text), lambda text: bool(text) and self.difference(text) is not None)
+        return self.difference(text) or found
+
+
+@lru_cache(maxsize=4)
+def _joint(first: Splitting, second: Splitting) -> Joint:
+    return Joint(find_split_nfa(first), find_split_nfa(second))
+
+
+def _spelled(tokenizer: Tokenizer, ids: Sequence[int]) -> list[bytes]:
+    return [tokenizer.name_of(id) for id in ids]
 
 
 def compare(
@@ -71,15 +285,9 @@ def compare(
     sides: Any = a, b
     match a.algorithm:
         case "byte pair":
-            from tokdfa.jobs.comparison.tokenizers import compare_tokenizers
-
             return compare_tokenizers(*sides, ignore_ids=ignore_ids, progress=progress)
         case "Unigram":
-            from tokdfa.jobs.comparison.models import compare_unigrams
-
-            return compare_unigrams(*sides, ignore_ids=ignore_ids)
+            return models.compare_unigrams(*sides, ignore_ids=ignore_ids)
         case "WordPiece":
-            from tokdfa.jobs.comparison.models import compare_wordpieces
-
-            return compare_wordpieces(*sides, ignore_ids=ignore_ids)
+            return models.compare_wordpieces(*sides, ignore_ids=ignore_ids)
     raise UnsupportedFeatureError("tokenizers of this algorithm cannot be compared", value=a.algorithm)

@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from tokdfa.automata.regex import language
+from tokdfa.automata.lift import language
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.errors import PatternError, TokenStreamError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.base.suggestions import wrong_argument

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.automata.regex import language
+from tokdfa.automata.lift import language
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import BoolArray, Int32Array, Uint32Array
 from tokdfa.base.errors import PatternError, WrongTypeError

@@ -16,9 +16,8 @@ import numpy.typing as npt
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, id_array, offsets_of
 from tokdfa.base.errors import TokdfaError, TokenStreamError, WrongTypeError
 from tokdfa.jobs.rollouts.finding import finder_of
-from tokdfa.jobs.rollouts.frameworks import Names
+from tokdfa.jobs.rollouts.frameworks import Documents, Names, Rollout, checked_prompt, sampled_ids
 from tokdfa.jobs.rollouts.result import NONE_MISSING, Found, RolloutCheck, RolloutChecks
-from tokdfa.jobs.rollouts.rollout import Documents, Rollout, checked_prompt, sampled_ids
 from tokdfa.jobs.rollouts.spans import OUT_OF_RANGE, Counts, classes_of, in_order, joined, without_ids
 from tokdfa.jobs.validation.api import n_accepted
 from tokdfa.jobs.validation.validator import checked_separator, document_starts

@@ -14,8 +14,7 @@ import numpy.typing as npt
 from tokdfa.base.arrays import BoolArray
 from tokdfa.base.errors import TokdfaError, TokenStreamError, UnsupportedFeatureError
 from tokdfa.base.suggestions import nearest
-from tokdfa.jobs.rollouts.frameworks import FRAMEWORKS, LABELS, Fields, fields_of
-from tokdfa.jobs.rollouts.rollout import Rollout, by_labels
+from tokdfa.jobs.rollouts.frameworks import FRAMEWORKS, LABELS, Fields, Rollout, by_labels, fields_of
 from tokdfa.stores.columns import DAMAGED, iter_batches, lists_of, pyarrow_errors
 from tokdfa.stores.store import IDS, MASK
 from tokdfa.stores.text import iter_json_lines

@@ -2,11 +2,12 @@
 
 Read in this order:
 
-1. `api`: `splice` and its answer. `languages` are the sets of texts that are possible on either side, and the least
-   ones of them; `encoding` encodes a text as the continuation of another one, and templates by the rules of libraries.
+1. `api`: `splice` and its answer. `languages` are the sets of texts that are possible on either side, the least ones
+   of them, and their special tokens; `encoding` encodes a text as the continuation of another one, and templates by the
+   rules of libraries.
 2. `decision`: the parts of a tokenizer that are searched, the special tokens that matter, the choice of one of two
    searches, and normalized texts.
-3. `seam`: the automaton of both texts, apart and as one, over the split NFA; `found` are the special tokens in it.
+3. `seam`: the automaton of both texts, apart and as one, over the split NFA.
    `tokens` and `edges`: rewritten spaces and characters without a token, which tokens lead on, and where tokens can
    differ at all, for all texts at once.
 4. `search`: the least two texts that are split otherwise, also by tokens that only whole pieces become.

@@ -13,7 +13,7 @@ import numpy as np
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import AlphabetError, PatternError, UnsupportedFeatureError
 from tokdfa.base.suggestions import wrong_argument
-from tokdfa.jobs.splices.found import overlap
+from tokdfa.jobs.splices.languages import overlap
 from tokdfa.jobs.splices.parts import FILLER, Part
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.protocol import AnyTokenizer

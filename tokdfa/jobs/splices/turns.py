@@ -9,8 +9,7 @@ from tokdfa.base.errors import AlphabetError, LimitExceededError, UnsupportedFea
 from tokdfa.base.verdict import Verdict
 from tokdfa.jobs.splices.api import Question, Side, Splice, SplitTexts
 from tokdfa.jobs.splices.encoding import SpecialsPolicy, checked, encode_after, with_specials
-from tokdfa.jobs.splices.found import apart
-from tokdfa.jobs.splices.languages import ANYTHING, Language, iter_least, language_of
+from tokdfa.jobs.splices.languages import ANYTHING, Language, apart, iter_least, language_of
 from tokdfa.jobs.splices.parts import Part, Slot, checked_parts, nodes
 from tokdfa.regex.syntax import Node
 from tokdfa.tokenizers.encoding.special import Special, odd_ones

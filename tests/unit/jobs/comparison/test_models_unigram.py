@@ -11,9 +11,8 @@ import pytest
 import tokdfa
 from tests.support.commands import run
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.jobs.comparison.models import compare_unigrams
+from tokdfa.jobs.comparison.models import Tuning, compare_unigrams
 from tokdfa.jobs.comparison.result import Outcome, Part
-from tokdfa.jobs.comparison.trials import Tuning
 
 VOCABULARY: list[list[Any]] = [["?", 0], ["a", -1], ["b", -1], ["ab", -1.5], ["ba", -3]]
 

@@ -12,9 +12,9 @@ import tokdfa
 from tests.support.tokenizer_files import SPELLED, added_token, tokenizer_json
 from tokdfa.base.errors import AlphabetError, UnsupportedFeatureError
 from tokdfa.jobs.comparison import models, result
+from tokdfa.jobs.comparison.api import compare_tokenizers
+from tokdfa.jobs.comparison.models import Tuning
 from tokdfa.jobs.comparison.result import confirmed
-from tokdfa.jobs.comparison.tokenizers import compare_tokenizers
-from tokdfa.jobs.comparison.trials import Tuning
 from tokdfa.tokenizers.models.wordpiece.difference import first_difference
 
 QUICK = Tuning(longest_tried=1, max_seconds=0.05)

@@ -10,13 +10,13 @@ import pytest
 
 import tokdfa
 from tests.support.tokenizer_files import tiktoken_lines
-from tokdfa.jobs.comparison import trials
+from tokdfa.jobs.comparison import models
 from tokdfa.jobs.comparison.separation import Separation
 
 
 def test_nothing_of_a_search_is_kept_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Short texts are tried anyway; here the search is to find them.
-    monkeypatch.setattr(trials, "short_texts", lambda longest: ())
+    monkeypatch.setattr(models, "short_texts", lambda longest: ())
     sides = []
     for name, words in (("a", [b"ab", b"abc"]), ("b", [b"bc", b"abc"])):
         ranks = {bytes([byte]): byte for byte in range(256)} | {word: 256 + i for i, word in enumerate(words)}

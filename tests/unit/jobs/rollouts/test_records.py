@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from tokdfa.base.errors import TokenStreamError
-from tokdfa.jobs.rollouts.frameworks import FRAMEWORKS, Fields, fields_of
+from tokdfa.jobs.rollouts.frameworks import FRAMEWORKS, Fields, fields_of, sampled_ids
 from tokdfa.jobs.rollouts.records import rollouts_of, usual_fields
-from tokdfa.jobs.rollouts.rollout import sampled_ids
 
 IDS, MASK = [1, 2, 3, 4, 5], [0, 0, 1, 0, 1]
 

@@ -17,7 +17,7 @@ from tests.support.patterns import patterns, texts
 from tokdfa import TokenAlphabet, TokenDFA
 from tokdfa.automata.boolean import complement, intersection, union
 from tokdfa.automata.language import Language
-from tokdfa.automata.regex import language
+from tokdfa.automata.lift import language
 from tokdfa.base.errors import LimitExceededError, PatternError
 
 SYMBOLS = "abcé😀 \n"

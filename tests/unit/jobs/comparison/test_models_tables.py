@@ -7,8 +7,8 @@ import pytest
 import tokdfa
 from tests.support.gguf_files import Typed, byte_level, gguf
 from tokdfa.base.errors import AlphabetError
+from tokdfa.jobs.comparison.models import texts_of_tables
 from tokdfa.jobs.comparison.result import Outcome, Part
-from tokdfa.jobs.comparison.trials import texts_of_tables
 
 RULES = [(b"h", b"e"), (b" ", b"t"), (b"1", b"2"), (b" ", b"1"), (b"'", b"s"), (b"a", b"a")]
 

@@ -18,10 +18,10 @@ from tests.support.extra import extra_file, llama3_json, ranks_of, write_json, w
 from tests.support.tokenizer_files import as_bytes, tiktoken_lines, tokenizer_json
 from tokdfa import Tokenizer, compare
 from tokdfa.base.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
-from tokdfa.jobs.comparison import tokenizers as comparison
+from tokdfa.jobs.comparison import api as comparison
+from tokdfa.jobs.comparison.api import compare_tokenizers
+from tokdfa.jobs.comparison.models import DEFAULT, Tuning
 from tokdfa.jobs.comparison.result import Outcome, Part
-from tokdfa.jobs.comparison.tokenizers import compare_tokenizers
-from tokdfa.jobs.comparison.trials import DEFAULT, Tuning
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 # Short texts are tried anyway; here the search is to find them.
