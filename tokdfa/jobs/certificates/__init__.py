@@ -1,9 +1,8 @@
 """Write why two tokenizers are equivalent, or a seam is safe, so that others can check it without tokdfa.
 
-Read `api` first: the certificates of a comparison and of a seam. Their parts:
+Read `api` first: the certificates of a comparison and of a seam; the description of each tokenizer in one, which
+tokenizers it can be about, and the pair of tokens from which merging makes each token. The other part:
 
-- `sides`: the description of each tokenizer in a certificate, which tokenizers it can be about, and the pair of tokens
-  from which merging makes each token;
 - `runs`: a split pattern as a table over classes of symbols; the states of two such tables that some text reaches, and
   the states that no text can leave alive; and whether a rule merges across a boundary that only one of them has.
 

@@ -19,7 +19,6 @@ import numpy as np
 
 from tokdfa.automata.exploration import closure
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
-from tokdfa.jobs.certificates.sides import Derived
 from tokdfa.jobs.comparison.joint import remembered
 from tokdfa.regex.class_dfa import Partition
 from tokdfa.regex.scan import Scan
@@ -242,6 +241,10 @@ def explore(pair: Pair) -> States:
         if joint in live
     }
     return States([*kept], [joint for joint in found if joint not in live], kept)
+
+
+Derived = list[tuple[bytes, int]]
+"""Tokens in the order of the priorities of the pairs that make them, each with the length of the first of the pair."""
 
 
 def check_boundaries(states: States, classes: Classes, derived: list[Derived], dead: Iterable[bytes]) -> None:
