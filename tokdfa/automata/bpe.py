@@ -27,7 +27,7 @@ from functools import lru_cache
 
 from tokdfa.automata.alphabet import Word
 from tokdfa.automata.dictionary import Dictionary, Rule
-from tokdfa.base.suggestions import wrong_argument
+from tokdfa.base.suggestions import expect
 
 __all__ = ["tokenize_leftmost", "tokenize_rounds", "tokenize_single_pass"]
 
@@ -119,8 +119,7 @@ def tokenize_rounds(dictionary: Dictionary, word: Word | Iterable[str]) -> tuple
 
 def _base_tokenization(dictionary: Dictionary, word: Word | Iterable[str]) -> list[Word]:
     call = "tokdfa.tokenize_leftmost(dictionary, word)"
-    if not isinstance(dictionary, Dictionary):
-        raise wrong_argument(dictionary, "a dictionary", call, swapped=isinstance(word, Dictionary))
+    expect(dictionary, Dictionary, "a dictionary", call, swapped=isinstance(word, Dictionary))
     alphabet = dictionary.alphabet
     return list(alphabet.spell(alphabet.base_tokenization(word)))
 

@@ -15,7 +15,7 @@ from tokdfa.automata.dictionary import Dictionary
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.errors import AutomatonError, LimitExceededError
-from tokdfa.base.suggestions import wrong_argument
+from tokdfa.base.suggestions import expect
 from tokdfa.base.verdict import Displayed
 from tokdfa.kernels.fold import folding as kernels
 from tokdfa.kernels.fold.folding import gather_rows
@@ -108,8 +108,7 @@ class CompactTokenDFA(Displayed):
     """
 
     def __init__(self, dictionary: Dictionary, *, max_intervals: int = DEFAULT_MAX_INTERVALS) -> None:
-        if not isinstance(dictionary, Dictionary):
-            raise wrong_argument(dictionary, "a dictionary", "tokdfa.CompactTokenDFA(dictionary)")
+        expect(dictionary, Dictionary, "a dictionary", "tokdfa.CompactTokenDFA(dictionary)")
         self.dictionary = dictionary
         self._max_intervals = max_intervals
         self.alphabet: TokenAlphabet = dictionary.alphabet

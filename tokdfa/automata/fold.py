@@ -17,7 +17,7 @@ from tokdfa.automata.protocol import check_budget
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import offsets_of
 from tokdfa.base.errors import AutomatonError, LimitExceededError
-from tokdfa.base.suggestions import wrong_argument
+from tokdfa.base.suggestions import expect
 from tokdfa.base.verdict import Verdict
 
 __all__ = ["Merge", "TwoRuns", "apply_merge", "context_invariance", "iter_token_dfas", "token_dfa"]
@@ -237,8 +237,7 @@ class _Folding:
 def _start(dictionary: Dictionary, language: TokenDFA | str | None, check: bool, max_transitions: int) -> _Folding:
     """Return the base token DFA A₀, ready for the rules."""
     call = "tokdfa.token_dfa(dictionary, language)"
-    if not isinstance(dictionary, Dictionary):
-        raise wrong_argument(dictionary, "a dictionary", call, swapped=isinstance(language, Dictionary))
+    expect(dictionary, Dictionary, "a dictionary", call, swapped=isinstance(language, Dictionary))
     if check:
         dictionary.require_proper()
     symbols = TokenAlphabet(dictionary.alphabet.symbols)
@@ -309,8 +308,7 @@ def context_invariance(dfa: TokenDFA, *, max_configurations: int = DEFAULT_MAX_C
     >>> bool(verdict), verdict.witness.text
     (False, 'aa')
     """
-    if not isinstance(dfa, TokenDFA):
-        raise wrong_argument(dfa, "a token DFA", "tokdfa.context_invariance(dfa)")
+    expect(dfa, TokenDFA, "a token DFA", "tokdfa.context_invariance(dfa)")
     reached: dict[int, list[int]] = {}
     for token, state in sorted(set(zip(dfa.tokens.tolist(), dfa.targets.tolist(), strict=True))):
         reached.setdefault(token, []).append(state)

@@ -16,7 +16,7 @@ from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import BoolArray, Int32Array, running_sum
 from tokdfa.base.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
 from tokdfa.base.errors import AutomatonError, LimitExceededError
-from tokdfa.base.suggestions import is_tokenizer, wrong_argument
+from tokdfa.base.suggestions import expect, is_tokenizer, wrong_argument
 from tokdfa.base.verdict import Displayed
 from tokdfa.kernels.dfa import explicit as kernels
 from tokdfa.kernels.library import Struct
@@ -259,8 +259,7 @@ def lift(dfa: TokenDFA, alphabet: TokenAlphabet | Dictionary, trie: TokenTrie | 
     >>> sorted(d.alphabet.spell(member) for member in tokdfa.Language(lifted))
     [('a', 'a'), ('aa',), ('b', 'a', 'a'), ('b', 'aa'), ('ba', 'a')]
     """
-    if not isinstance(dfa, TokenDFA):
-        raise wrong_argument(dfa, "a token DFA", "tokdfa.lift(dfa, alphabet)", swapped=isinstance(alphabet, TokenDFA))
+    expect(dfa, TokenDFA, "a token DFA", "tokdfa.lift(dfa, alphabet)", swapped=isinstance(alphabet, TokenDFA))
     return Lift(dfa, alphabet.alphabet if isinstance(alphabet, Dictionary) else alphabet, trie)
 
 
@@ -298,9 +297,7 @@ def tokenized_language(
     [('aa',), ('b', 'aa')]
     """
     call = "tokdfa.tokenized_language(dictionary, language)"
-    if not isinstance(dictionary, Dictionary):
-        raise wrong_argument(dictionary, "a dictionary", call, swapped=isinstance(language, Dictionary))
-    if not isinstance(language, TokenDFA):
-        raise wrong_argument(language, "a DFA of a language", call)
+    expect(dictionary, Dictionary, "a dictionary", call, swapped=isinstance(language, Dictionary))
+    expect(language, TokenDFA, "a DFA of a language", call)
     compact = CompactTokenDFA(dictionary) if dfa is None else dfa
     return intersection(compact, lift(language.over(TokenAlphabet(dictionary.alphabet.symbols)), dictionary.alphabet))

@@ -16,7 +16,7 @@ from tokdfa.automata.exploration import Run, run_from
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.errors import AutomatonError, LimitExceededError
-from tokdfa.base.suggestions import wrong_argument
+from tokdfa.base.suggestions import expect
 from tokdfa.base.verdict import Verdict
 from tokdfa.kernels.dfa.explicit import group
 
@@ -167,8 +167,7 @@ def local_from(dfa: TokenDFA, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> int | No
 
 
 def _check(dfa: TokenDFA, k: int, call: str) -> None:
-    if not isinstance(dfa, TokenDFA):
-        raise wrong_argument(dfa, "a token DFA", call, swapped=isinstance(k, TokenDFA))
+    expect(dfa, TokenDFA, "a token DFA", call, swapped=isinstance(k, TokenDFA))
     if k < 0:
         raise AutomatonError("the number of tokens must not be negative", value=k, where="k")
 

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from tokdfa.automata.alphabet import Word, one_character_spellings
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.errors import DictionaryError
-from tokdfa.base.suggestions import SuggestsNames, wrong_argument
+from tokdfa.base.suggestions import SuggestsNames, expect
 from tokdfa.kernels.fold.folding import forbidding_state
 
 __all__ = ["LookAhead", "look_ahead"]
@@ -84,8 +84,7 @@ def look_ahead(dictionary: Dictionary, unit: Literal["tokens", "symbols"] = "tok
     >>> tokdfa.look_ahead(tokdfa.Dictionary([("a", "a"), ("aa", "aa")]))
     LookAhead(revised=2, unit='tokens', text='aaa', continuation='a')
     """
-    if not isinstance(dictionary, Dictionary):
-        raise wrong_argument(dictionary, "a dictionary", "look_ahead(dictionary)")
+    expect(dictionary, Dictionary, "a dictionary", "look_ahead(dictionary)")
     if unit not in ("tokens", "symbols"):
         raise DictionaryError("no such unit", value=unit, hint="count tokens or symbols")
     dictionary.require_proper()

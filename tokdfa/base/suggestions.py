@@ -138,6 +138,12 @@ def wrong_argument(value: object, wanted: str, call: str, *, swapped: bool = Fal
     return WrongTypeError(f"{wanted} is expected, not {with_article(type(value).__name__)}", value=value, hint=hint)
 
 
+def expect(value: object, kind: type | tuple[type, ...], wanted: str, call: str, *, swapped: bool = False) -> None:
+    """Raise the error of :func:`wrong_argument` unless a value is of a kind."""
+    if not isinstance(value, kind):
+        raise wrong_argument(value, wanted, call, swapped=swapped)
+
+
 def with_article(name: str) -> str:
     """Return the name of a type after its article, for messages."""
     return f"{'an' if name[0] in 'aeiouAEIOU' or name == 'ndarray' else 'a'} {name}"

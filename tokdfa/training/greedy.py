@@ -14,7 +14,7 @@ from tokdfa.automata.alphabet import TokenAlphabet, Word, concatenate
 from tokdfa.automata.dictionary import Dictionary, Rule
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.errors import LimitExceededError, TrainingError
-from tokdfa.base.suggestions import wrong_argument
+from tokdfa.base.suggestions import expect
 from tokdfa.kernels.train import merging
 from tokdfa.tokenizers.formats.checked_dictionary import ByteTokens, CheckedDictionary
 from tokdfa.training.corpus import PieceCounts
@@ -68,8 +68,7 @@ def train_greedy(
     >>> [str(rule) for rule in d]
     ['w≀e', 'l≀o', 'n≀e']
     """
-    if not isinstance(pieces, Mapping):
-        raise wrong_argument(pieces, "a mapping from pieces to their counts", "tokdfa.train_greedy(pieces, merges)")
+    expect(pieces, Mapping, "a mapping from pieces to their counts", "tokdfa.train_greedy(pieces, merges)")
     rules = GreedyRules(tie, count, min_frequency, max_token_length)
     symbols, training = _trained(pieces, merges, rules, alphabet, progress)
     return _dictionary(symbols, training.left, training.right)

@@ -24,7 +24,7 @@ from tokdfa.automata.transducers.square import (
 )
 from tokdfa.automata.transducers.transducer import Transducer
 from tokdfa.base.errors import AutomatonError, LimitExceededError
-from tokdfa.base.suggestions import wrong_argument
+from tokdfa.base.suggestions import expect
 from tokdfa.base.verdict import Verdict
 from tokdfa.kernels.dfa.explicit import coarsest_partition
 
@@ -76,8 +76,7 @@ def determinize(transducer: Transducer, *, check: bool = True, max_states: int =
     >>> T.n_states, bool(T.subsequentiality()), T.outputs("baa")
     (6, True, frozenset({('b', 'aa')}))
     """
-    if not isinstance(transducer, Transducer):
-        raise wrong_argument(transducer, "a transducer", "tokdfa.determinize(transducer)")
+    expect(transducer, Transducer, "a transducer", "tokdfa.determinize(transducer)")
     trim = transducer.trim()
     if check:
         for verdict, what in (

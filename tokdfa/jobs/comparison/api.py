@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.errors import AlphabetError, LimitExceededError, PatternError, TokdfaError, UnsupportedFeatureError
-from tokdfa.base.suggestions import wrong_argument
+from tokdfa.base.suggestions import expect
 from tokdfa.jobs.comparison import models
 from tokdfa.jobs.comparison.dictionaries import by_length, compare_dictionaries
 from tokdfa.jobs.comparison.joint import Joint
@@ -277,8 +277,7 @@ def compare(
     if isinstance(a, Dictionary) and isinstance(b, Dictionary):
         return compare_dictionaries(a, b)
     for given in (a, b):
-        if not isinstance(given, (AnyTokenizer, Dictionary)):
-            raise wrong_argument(given, "a tokenizer or a dictionary", "tokdfa.compare(a, b)")
+        expect(given, (AnyTokenizer, Dictionary), "a tokenizer or a dictionary", "tokdfa.compare(a, b)")
     if not isinstance(a, AnyTokenizer) or not isinstance(b, AnyTokenizer) or a.algorithm != b.algorithm:
         what = "only two dictionaries, or two tokenizers of one algorithm, can be compared"
         raise AlphabetError(what, value=f"{type(a).__name__} and {type(b).__name__}")

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.errors import PatternError, TokenStreamError, WrongTypeError
-from tokdfa.base.suggestions import wrong_argument
+from tokdfa.base.suggestions import expect
 from tokdfa.jobs.guiding.bans import Ban
 from tokdfa.jobs.guiding.masked import Masked, checked_end, checked_size
 from tokdfa.jobs.guiding.prefixes import PrefixAutomaton, State, prefixes_of
@@ -208,8 +208,7 @@ def guide(
     >>> [tokenizer.decode([id]) for id in guide.allowed(state)]
     ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']
     """
-    if not isinstance(tokenizer, AnyTokenizer):
-        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.guide(tokenizer, language)")
+    expect(tokenizer, AnyTokenizer, "a tokenizer", "tokdfa.guide(tokenizer, language)")
     if ban is not None and not isinstance(ban, Ban):
         raise WrongTypeError("a ban is what tokdfa.ban(tokenizer, words) returns", value=ban, where="ban")
     size = checked_size(vocab_size, tokenizer.n_ids)

@@ -12,7 +12,7 @@ import numpy as np
 from tokdfa.automata.lift import language
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.errors import PatternError, TokenStreamError, UnsupportedFeatureError, WrongTypeError
-from tokdfa.base.suggestions import wrong_argument
+from tokdfa.base.suggestions import expect
 from tokdfa.jobs.guiding.byte_machines import ByteMachine, machine_of, product, trimmed, without_words
 from tokdfa.jobs.guiding.masked import Masked, checked_end, checked_size
 from tokdfa.kernels.dfa.explicit import tokens_from, trie_of
@@ -206,8 +206,7 @@ def ban(
     >>> [id in ban.allowed(state) for id in (*tokenizer.encode("if").tolist(), *tokenizer.encode("ife").tolist())]
     [True, False]
     """
-    if not isinstance(tokenizer, AnyTokenizer):
-        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.ban(tokenizer, words)")
+    expect(tokenizer, AnyTokenizer, "a tokenizer", "tokdfa.ban(tokenizer, words)")
     encoder = cast(Tokenizer, tokenizer)
     if tokenizer.why_not("bytes") is not None or encoder.suffix is not None or encoder.rewriting.decoding:
         what = "the text of ids is not that of each, one after the other, so no ban knows it"

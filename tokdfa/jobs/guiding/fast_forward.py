@@ -18,7 +18,7 @@ import numpy as np
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import BoolArray, Int64Array
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError, WrongTypeError
-from tokdfa.base.suggestions import SuggestsNames, wrong_argument
+from tokdfa.base.suggestions import SuggestsNames, expect
 from tokdfa.jobs.guiding.api import check_texts
 from tokdfa.jobs.guiding.prefixes import BaseKey, Moves, MoveTables, PrefixAutomaton, State, base_of, prefixes_of
 from tokdfa.jobs.guiding.texts import texts_of
@@ -140,8 +140,7 @@ def forced(
     >>> tokdfa.forced(tokenizer, "a (single|married) man").witness.forced
     'a '
     """
-    if not isinstance(tokenizer, AnyTokenizer):
-        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.forced(tokenizer, language)")
+    expect(tokenizer, AnyTokenizer, "a tokenizer", "tokdfa.forced(tokenizer, language)")
     if isinstance(longest, bool) or not isinstance(longest, (int, np.integer)) or longest < 0:
         raise WrongTypeError("a number of bytes is an integer that is not negative", value=longest, where="longest")
     if language is None:

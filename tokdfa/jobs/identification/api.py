@@ -13,7 +13,7 @@ import numpy as np
 
 from tokdfa.base.arrays import IntegerArray
 from tokdfa.base.errors import TokdfaError, WrongTypeError
-from tokdfa.base.suggestions import wrong_argument
+from tokdfa.base.suggestions import expect, wrong_argument
 from tokdfa.jobs.identification.result import Candidate, Identification, Mistake, MistakeKind
 from tokdfa.jobs.identification.sample import (
     ENOUGH,
@@ -163,8 +163,7 @@ class _Choice(NamedTuple):
 def _choices(tokenizers: _Tokenizers, pretokenizer: str | None) -> list[_Choice]:
     if isinstance(tokenizers, Mapping):
         for value in tokenizers.values():
-            if not isinstance(value, AnyTokenizer):
-                raise wrong_argument(value, "a tokenizer", "tokdfa.identify(path, {name: tokenizer})")
+            expect(value, AnyTokenizer, "a tokenizer", "tokdfa.identify(path, {name: tokenizer})")
         return [_Choice(str(name), ((None, tokenizer),)) for name, tokenizer in tokenizers.items()]
     if isinstance(tokenizers, (str, Path, AnyTokenizer)) or not isinstance(tokenizers, Iterable):
         raise wrong_argument(tokenizers, "a list of files", "tokdfa.identify(path, [file, other])")

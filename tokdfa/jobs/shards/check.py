@@ -15,7 +15,7 @@ import numpy as np
 
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import TokdfaError, TokenStreamError
-from tokdfa.base.suggestions import wrong_argument
+from tokdfa.base.suggestions import expect
 from tokdfa.jobs.shards.part import Options, Part, Reading
 from tokdfa.jobs.shards.report import Broken, Report, WrongDocument
 from tokdfa.jobs.validation.engine import engine_of
@@ -90,8 +90,7 @@ def check_shard(
     >>> report.ids, report.wrong_documents, report.first[0].canonical_ids
     (3, 1, (2513,))
     """
-    if not isinstance(tokenizer, AnyTokenizer):
-        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.check_shard(tokenizer, path)")
+    expect(tokenizer, AnyTokenizer, "a tokenizer", "tokdfa.check_shard(tokenizer, path)")
     options = Options(dtype, field, documents, literal, end)
     tokenizer.derived(_check, options)
     try:

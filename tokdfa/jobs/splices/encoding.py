@@ -12,7 +12,7 @@ import numpy as np
 
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import AlphabetError, PatternError, UnsupportedFeatureError
-from tokdfa.base.suggestions import wrong_argument
+from tokdfa.base.suggestions import expect
 from tokdfa.jobs.splices.languages import overlap
 from tokdfa.jobs.splices.parts import FILLER, Part
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
@@ -24,8 +24,7 @@ SpecialsPolicy: TypeAlias = Literal["found", "plain"]
 
 def checked(tokenizer: AnyTokenizer, call: str, what: str = "seams are decided") -> Tokenizer:
     """Return a tokenizer that makes its tokens by rules; refuse others, and other objects."""
-    if not isinstance(tokenizer, AnyTokenizer):
-        raise wrong_argument(tokenizer, "a tokenizer", call)
+    expect(tokenizer, AnyTokenizer, "a tokenizer", call)
     if tokenizer.why_not("rules") is not None:
         raise UnsupportedFeatureError(f"{what} only for byte pair tokenizers", value=tokenizer.algorithm)
     return cast(Tokenizer, tokenizer)

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
-from tokdfa.base.suggestions import wrong_argument
+from tokdfa.base.suggestions import expect
 from tokdfa.base.verdict import Displayed
 from tokdfa.jobs.splices.api import Splice, SplitTexts
 from tokdfa.jobs.splices.encoding import RuleName, checked, rule_of
@@ -222,8 +222,7 @@ def check_template(
     made_by_rules = checked(tokenizer, "tokdfa.check_template(tokenizer, template)")
     texts = [template, *(text for text in (variables or {}).values() if text is not None)]
     for text in texts:
-        if not isinstance(text, str):
-            raise wrong_argument(text, "a text", "tokdfa.check_template(tokenizer, template, variables={name: text})")
+        expect(text, str, "a text", "tokdfa.check_template(tokenizer, template, variables={name: text})")
     contents = {special.content for special in made_by_rules.specials}
     usual = {"bos_token": _first(_BOS, contents), "eos_token": _first(_EOS, contents)}
     given = {name: text for name, text in {**usual, **(variables or {})}.items() if text is not None}

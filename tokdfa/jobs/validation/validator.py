@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray, id_array
 from tokdfa.base.errors import TokenStreamError
-from tokdfa.base.suggestions import SuggestsNames, wrong_argument
+from tokdfa.base.suggestions import SuggestsNames, expect
 from tokdfa.jobs.validation.block import Block, Feed
 from tokdfa.jobs.validation.engine import engine_of
 from tokdfa.jobs.validation.violation import Violation
@@ -84,8 +84,7 @@ class Validator(SuggestsNames):
         documents: int | npt.ArrayLike | None = None,
         literal: bool = False,
     ) -> None:
-        if not isinstance(tokenizer, AnyTokenizer):
-            raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.validate(tokenizer, ids)")
+        expect(tokenizer, AnyTokenizer, "a tokenizer", "tokdfa.validate(tokenizer, ids)")
         options = (window, literal) if window or literal else ()
         self._engine = tokenizer.derived(engine_of, *options)
         self._tokenizer = tokenizer  # The tables of the engine do not hold it.
