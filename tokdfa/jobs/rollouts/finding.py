@@ -19,7 +19,7 @@ from tokdfa.jobs.rollouts.spans import NOT_ENCODABLE, NOT_UTF8, Spans, in_order,
 from tokdfa.jobs.validation.api import validate
 from tokdfa.jobs.validation.differences import compare_texts, differences
 from tokdfa.jobs.validation.engine import engine_of
-from tokdfa.jobs.validation.engines.parts import differing, encode_parts, is_split_at_once
+from tokdfa.jobs.validation.engines.blocks import differing, encode_parts, is_split_at_once
 from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.table import Table
 from tokdfa.jobs.validation.violations import ranges

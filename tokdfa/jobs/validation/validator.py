@@ -11,10 +11,9 @@ import numpy.typing as npt
 from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray, id_array
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.base.suggestions import SuggestsNames, expect
-from tokdfa.jobs.validation.block import Block, Feed
 from tokdfa.jobs.validation.engine import engine_of
 from tokdfa.jobs.validation.violation import Violation
-from tokdfa.jobs.validation.window import DEFAULT, WHOLE, Rest, Tuning
+from tokdfa.jobs.validation.window import DEFAULT, WHOLE, Block, Feed, Rest, Tuning
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["ValidationOptions", "Validator", "checked_separator", "document_starts"]

@@ -10,7 +10,7 @@ Streams, id by id:
 
 All have `feed`, `finish` and `n_kept`, and `unjudged`: the ids kept, to be checked at once.
 
-Blocks of ids, at once: `blocks` encodes the parts again that the walk encloses (`parts`); the texts of other tokenizers
-are decoded and encoded together (`texts`), or checked by their `words`. What cannot be checked at once
-goes to the engines of streams, which take over where the text is always cut.
+Blocks of ids, at once: `blocks` encodes the parts again that the walk encloses; the texts of other tokenizers are
+decoded and encoded together (`texts`), or checked by their `words`. What cannot be checked at once goes to the engines
+of streams, which take over where the text is always cut.
 """
