@@ -6,8 +6,7 @@ from collections.abc import Hashable
 from typing import TypeVar
 
 from tokdfa.automata.boolean import difference, symmetric_difference
-from tokdfa.automata.exploration import shortest_way
-from tokdfa.automata.protocol import TokenAutomaton, accepts
+from tokdfa.automata.protocol import TokenAutomaton, accepts, shortest_way
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.base.verdict import Verdict

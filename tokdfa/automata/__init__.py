@@ -14,7 +14,7 @@ Read `protocol` first: a token automaton has four members, and every decision pr
 - `semantics`: whether the one-pass and the leftmost semantics of a dictionary are one function;
 - `lift`: languages of texts, also of regular expressions, and their tokenizations;
 - `boolean`, `explicit`, `language`: the algebra; minimization, equivalence, graphs of networkx; the members of a
-  language. All of them use `exploration` to visit reachable states;
+  language. All of them visit reachable states as `protocol` does;
 - `transducers` are the functions from words to tokenizations.
 
 Callers: all higher packages. `tokenizers` builds on `compact`, `jobs.validation` on its pair test.

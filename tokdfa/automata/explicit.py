@@ -10,8 +10,7 @@ import numpy as np
 
 from tokdfa.automata.alphabet import TokenAlphabet, Word, show
 from tokdfa.automata.boolean import Combination
-from tokdfa.automata.exploration import explore, reached, trace
-from tokdfa.automata.protocol import TokenAutomaton, check_budget
+from tokdfa.automata.protocol import TokenAutomaton, check_budget, explore, reached, trace
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import AlphabetError, AutomatonError

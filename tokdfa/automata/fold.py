@@ -11,9 +11,8 @@ import numpy as np
 
 from tokdfa.automata.alphabet import TokenAlphabet, Word, concatenate, quoted, show
 from tokdfa.automata.dictionary import Dictionary, Rule
-from tokdfa.automata.exploration import Run, run_from
 from tokdfa.automata.lift import language as regular_language
-from tokdfa.automata.protocol import check_budget
+from tokdfa.automata.protocol import Run, check_budget, run_from
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import offsets_of
 from tokdfa.base.errors import AutomatonError, LimitExceededError

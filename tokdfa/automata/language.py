@@ -11,8 +11,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from tokdfa.automata.exploration import explore, reached, shortest_way
-from tokdfa.automata.protocol import TokenAutomaton
+from tokdfa.automata.protocol import TokenAutomaton, explore, reached, shortest_way
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import AutomatonError
 from tokdfa.base.suggestions import wrong_argument

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.automata.alphabet import Word, show
-from tokdfa.automata.exploration import Run, run_from
+from tokdfa.automata.protocol import Run, run_from
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.errors import AutomatonError, LimitExceededError

@@ -7,8 +7,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from tokdfa.automata.alphabet import Word, quoted
-from tokdfa.automata.exploration import Numbering, shortest_way, trace
-from tokdfa.automata.protocol import check_budget
+from tokdfa.automata.protocol import Numbering, check_budget, shortest_way, trace
 from tokdfa.automata.transducers.square import (
     DEFAULT_MAX_PAIRS,
     Arc,

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tokdfa.automata.alphabet import TokenAlphabet, Word, concatenate, quoted, show
-from tokdfa.automata.exploration import Numbering, trace
-from tokdfa.automata.protocol import TokenAutomaton, check_budget, run
+from tokdfa.automata.protocol import Numbering, TokenAutomaton, check_budget, run, trace
 from tokdfa.base.verdict import Verdict
 
 if TYPE_CHECKING:

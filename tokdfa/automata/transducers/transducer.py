@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.automata.alphabet import TokenAlphabet, Word, iter_symbols, quoted
-from tokdfa.automata.exploration import reached
-from tokdfa.automata.protocol import TokenAutomaton, check_budget, checked
+from tokdfa.automata.protocol import TokenAutomaton, check_budget, checked, reached
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.automata.transducers.square import Arc, Output, compose, functionality, show_output
 from tokdfa.base.errors import AutomatonError

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from tokdfa.automata.exploration import closure
+from tokdfa.automata.protocol import closure
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.jobs.comparison.joint import remembered
 from tokdfa.regex.class_dfa import Partition

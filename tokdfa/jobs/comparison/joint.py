@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from tokdfa.automata.exploration import Numbering, reached
+from tokdfa.automata.protocol import Numbering, reached
 from tokdfa.base.arrays import Int64Array, running_sum
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError

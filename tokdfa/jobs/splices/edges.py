@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.automata.exploration import Numbering
+from tokdfa.automata.protocol import Numbering
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.jobs.splices.seam import Seam
 from tokdfa.jobs.splices.tokens import Tokens

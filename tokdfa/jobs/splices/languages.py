@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.automata.exploration import Numbering, closure
+from tokdfa.automata.protocol import Numbering, closure
 from tokdfa.base.arrays import Int64Array
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import PatternError

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tokdfa.automata.exploration import Numbering
+from tokdfa.automata.protocol import Numbering
 from tokdfa.base.arrays import BoolArray, Int32Array, Uint16Array, distinct
 from tokdfa.base.budget import DEFAULT_MAX_SECONDS, Budget
 from tokdfa.base.errors import LimitExceededError

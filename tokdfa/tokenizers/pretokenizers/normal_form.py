@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tokdfa.automata.exploration import Numbering
+from tokdfa.automata.protocol import Numbering
 from tokdfa.base.arrays import BoolArray, Int64Array
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.automata.exploration import Numbering, reached
+from tokdfa.automata.protocol import Numbering, reached
 from tokdfa.base.arrays import Int64Array
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import PatternError

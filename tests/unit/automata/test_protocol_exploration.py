@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.automata import token_dfas
-from tokdfa.automata.exploration import Numbering, explore, reached, shortest_way, trace
+from tokdfa.automata.protocol import Numbering, explore, reached, shortest_way, trace
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.errors import LimitExceededError
 
