@@ -8,11 +8,12 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 
 from tokdfa.automata.alphabet import Word
+from tokdfa.automata.explicit import useful_states
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.automata.transducers.square import Output
 from tokdfa.automata.transducers.transducer import Transducer
 from tokdfa.base.arrays import Int64Array
-from tokdfa.draw.graph import Edge, Graph, Node, to_dot, word_label, word_labels
+from tokdfa.draw.graph import Edge, Graph, Node, first_labels, to_dot, word_label, word_labels
 
 
 def dfa_graph(
@@ -35,7 +36,7 @@ def dfa_graph(
     if run is not None:
         passed.add(dfa.initial)
     taken = {(source, token) for source, token, _ in path}
-    dead = _dead(dfa)
+    dead = {*np.flatnonzero(~useful_states(dfa)).tolist()}
     nodes = tuple(
         Node(
             str(state),
@@ -73,13 +74,8 @@ def edge_labels(
     dfa: TokenDFA, tokens: Sequence[int], max_labels: int | None, shown: Collection[int] | None = None
 ) -> tuple[str, ...]:
     """Return the labels of an arrow for `tokens`: up to `max_labels` tokens in `shown`, and a count of the rest."""
-    labels: list[str] = []
-    rest = len(tokens)
-    for label, count in word_labels(dfa.alphabet[token] for token in tokens if shown is None or token in shown):
-        if len(labels) == max_labels:
-            break
-        labels.append(label)
-        rest -= count
+    words = (dfa.alphabet[token] for token in tokens if shown is None or token in shown)
+    labels, rest = first_labels(word_labels(words), len(tokens), max_labels)
     if rest:
         labels.append(f"… {rest} more" if labels else f"{rest} tokens")
     return tuple(labels)
@@ -97,27 +93,6 @@ def _path(dfa: TokenDFA, run: Iterable[Word | int] | None) -> list[tuple[int, in
         path.append((state, int(token), target))
         state = target
     return path
-
-
-def _dead(dfa: TokenDFA) -> set[int]:
-    """Return the states through which no accepting run passes."""
-    forward: list[list[int]] = [[] for _ in range(dfa.n_states)]
-    backward: list[list[int]] = [[] for _ in range(dfa.n_states)]
-    for source, target in arrows_of(dfa).tolist():
-        forward[source].append(target)
-        backward[target].append(source)
-    return {*range(dfa.n_states)} - (_reached([dfa.initial], forward) & _reached(dfa.finals, backward))
-
-
-def _reached(starts: Iterable[int], ways: list[list[int]]) -> set[int]:
-    seen = set(starts)
-    waiting = [*seen]
-    while waiting:
-        for following in ways[waiting.pop()]:
-            if following not in seen:
-                seen.add(following)
-                waiting.append(following)
-    return seen
 
 
 def _describe(

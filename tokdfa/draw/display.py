@@ -22,7 +22,7 @@ from tokdfa.automata.transducers.transducer import Transducer
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.base.verdict import Verdict
 from tokdfa.draw.automaton import arrows_of, dfa_graph, transducer_graph
-from tokdfa.draw.graph import MAX_ARROWS, Edge, Graph, Node, to_dot, word_labels
+from tokdfa.draw.graph import MAX_ARROWS, Edge, Graph, Node, first_labels, to_dot, word_labels
 from tokdfa.draw.render import can_render, to_svg
 from tokdfa.draw.summary import Summary, summarize
 from tokdfa.draw.trie import trie_graph
@@ -231,9 +231,7 @@ def automaton_graph(
     edges = []
     for (source, target), tokens in arrows.items():
         pairs = ((str(token), 1) for token in tokens) if alphabet is None else word_labels(alphabet.spell(tokens))
-        shown = [*islice(pairs, max_labels)]
-        labels = [label for label, _ in shown]
-        rest = len(tokens) - sum(count for _, count in shown)
+        labels, rest = first_labels(pairs, len(tokens), max_labels)
         edges.append(Edge(source, target, tuple([*labels, f"… {rest} more"] if rest else labels)))
     what = f"Automaton with {len(states)} states, {sum(node.double for node in nodes)} of them final."
     return Graph(nodes, tuple(edges), ("0",), description=what)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final, Literal
 
 from tokdfa.automata.alphabet import Word
@@ -115,6 +116,12 @@ def word_labels(words: Iterable[Word]) -> Iterator[tuple[str, int]]:
             run = []
         run.append(word)
     yield from _flushed(run)
+
+
+def first_labels(pairs: Iterable[tuple[str, int]], n_words: int, most: int | None) -> tuple[list[str], int]:
+    """Return up to `most` labels, and the number of words that they leave out."""
+    shown = [*islice(pairs, most)]
+    return [label for label, _ in shown], n_words - sum(count for _, count in shown)
 
 
 def _flushed(run: list[Word]) -> Iterator[tuple[str, int]]:

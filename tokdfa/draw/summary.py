@@ -11,7 +11,7 @@ from tokdfa.automata.alphabet import Word
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.errors import AlphabetError
-from tokdfa.draw.graph import Edge, Graph, Node, word_label, word_labels
+from tokdfa.draw.graph import Edge, Graph, Node, first_labels, word_label, word_labels
 
 _SHOWN = 5
 
@@ -66,33 +66,54 @@ def around(automaton: CompactTokenDFA | TokenDFA, token: Word, *, max_states: in
     centres = _centres(automaton, number)
     if not centres:
         raise AlphabetError("no run reads this token", value=token)
-    builder = _Builder(automaton, max_labels)
-    builder.node(automaton.initial)
+    alphabet, initial = automaton.alphabet, automaton.initial
+    from_initial = [*automaton.moves(initial)]
+    nodes: dict[str, Node] = {}
+    edges: dict[tuple[str, str], Edge] = {}
+
+    def labels(tokens: list[int]) -> tuple[str, ...]:
+        shown, rest = first_labels(word_labels(alphabet[token] for token in tokens), len(tokens), max_labels)
+        return (*shown, f"… {rest:,} more") if rest else tuple(shown)
+
+    def add(state: int, *, marked: bool = False) -> None:
+        name = str(state)
+        marked = marked or (name in nodes and nodes[name].marked)
+        nodes[name] = Node(name, name, double=automaton.is_final(state), marked=marked)
+
+    def join(source: int, target: int, tokens: list[int], *, marked: bool = False) -> None:
+        ends = str(source), str(target)
+        if tokens and ends not in edges:
+            edges[ends] = Edge(*ends, labels(tokens), marked=marked)
+
+    def remark(state: int, text: str, *label: str) -> None:
+        name = f"remark {len(nodes)}"
+        nodes[name] = Node(name, text, shape="plaintext")
+        edges[str(state), name] = Edge(str(state), name, label, "dotted")
+
+    add(initial)
     for centre in centres[:max_states]:
-        builder.node(centre, marked=True)
-        if centre != automaton.initial:
-            into = [t for t, target in automaton.moves(automaton.initial) if target == centre]
-            builder.edge(automaton.initial, centre, into, marked=automaton.step(automaton.initial, number) == centre)
+        add(centre, marked=True)
+        if centre != initial:
+            into = [t for t, target in from_initial if target == centre]
+            join(initial, centre, into, marked=automaton.step(initial, number) == centre)
         groups: defaultdict[int, list[int]] = defaultdict(list)
         for following, target in automaton.moves(centre):
             groups[target].append(following)
         largest = sorted(groups, key=lambda target: (-len(groups[target]), target))
         for target in largest[:max_states]:
-            builder.node(target)
-            builder.edge(centre, target, groups[target])
+            add(target)
+            join(centre, target, groups[target])
         rest = largest[max_states:]
         if rest:
             n_tokens = sum(len(groups[target]) for target in rest)
-            builder.remark(centre, f"{len(rest):,} more states\nby {n_tokens:,} tokens", "")
-        allowed = {following for following, _ in automaton.moves(centre)}
-        lacking = [t for t, _ in automaton.moves(automaton.initial) if t not in allowed]
+            remark(centre, f"{len(rest):,} more states\nby {n_tokens:,} tokens")
+        allowed = {following for tokens in groups.values() for following in tokens}
+        lacking = [t for t, _ in from_initial if t not in allowed]
         if lacking:
-            builder.remark(centre, "\n".join(builder.labels(lacking)), "never")
-    label = word_label(token)
-    builder.description = (
-        f"The surroundings of the token {label}: it leads to {', '.join(map(str, centres[:max_states]))}."
-    )
-    return builder.graph(automaton.initial)
+            remark(centre, "\n".join(labels(lacking)), "never")
+    reached = ", ".join(map(str, centres[:max_states]))
+    what = f"The surroundings of the token {word_label(token)}: it leads to {reached}."
+    return Graph(tuple(nodes.values()), tuple(edges.values()), (str(initial),), description=what)
 
 
 def _centres(automaton: CompactTokenDFA | TokenDFA, token: int) -> list[int]:
@@ -100,44 +121,3 @@ def _centres(automaton: CompactTokenDFA | TokenDFA, token: int) -> list[int]:
         return sorted(set(automaton.targets[automaton.tokens == token].tolist()))
     state = automaton.state_of(token)
     return [] if state is None else [state]
-
-
-class _Builder:
-    def __init__(self, automaton: CompactTokenDFA | TokenDFA, max_labels: int) -> None:
-        self._automaton = automaton
-        self._max_labels = max_labels
-        self._nodes: dict[str, Node] = {}
-        self._edges: dict[tuple[str, str, bool], Edge] = {}
-        self.description = ""
-
-    def node(self, state: int, marked: bool = False) -> None:
-        name = str(state)
-        known = self._nodes.get(name)
-        marked = marked or (known is not None and known.marked)
-        self._nodes[name] = Node(name, name, double=self._automaton.is_final(state), marked=marked)
-
-    def edge(self, source: int, target: int, tokens: list[int], marked: bool = False) -> None:
-        if tokens:
-            key = (str(source), str(target), marked)
-            if not any((source_, target_) == key[:2] for source_, target_, _ in self._edges):
-                self._edges[key] = Edge(key[0], key[1], tuple(self.labels(tokens)), marked=marked)
-
-    def remark(self, state: int, text: str, label: str) -> None:
-        name = f"remark {len(self._nodes)}"
-        self._nodes[name] = Node(name, text, shape="plaintext")
-        self._edges[str(state), name, False] = Edge(str(state), name, (label,) if label else (), "dotted")
-
-    def labels(self, tokens: list[int]) -> list[str]:
-        shown: list[str] = []
-        rest = len(tokens)
-        for label, count in word_labels(self._automaton.alphabet[token] for token in tokens):
-            if len(shown) == self._max_labels:
-                break
-            shown.append(label)
-            rest -= count
-        return [*shown, f"… {rest:,} more"] if rest else shown
-
-    def graph(self, initial: int) -> Graph:
-        return Graph(
-            tuple(self._nodes.values()), tuple(self._edges.values()), (str(initial),), description=self.description
-        )
