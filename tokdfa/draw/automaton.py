@@ -22,14 +22,13 @@ def dfa_graph(
     max_labels: int | None = None,
     fresh: Collection[int] = (),
     run: Iterable[Word | int] | None = None,
-    names: Sequence[str] | None = None,
 ) -> Graph:
     """Return the picture of a token DFA, states and tokens in the order of their numbers.
 
     States through which no accepting run passes are drawn as dead, and states in `fresh`, such as the ones that the
-    last rule added, as new. The `run` on some tokens is highlighted as far as it goes. `names` label the states; their
-    numbers by default. Of the labels of an arrow `max_labels` are shown, and other tokens are only counted; so are
-    symbols if more than that have the same transitions everywhere, such as symbols that no rule mentions.
+    last rule added, as new. The `run` on some tokens is highlighted as far as it goes. Of the labels of an arrow
+    `max_labels` are shown, and other tokens are only counted; so are symbols if more than that have the same
+    transitions everywhere, such as symbols that no rule mentions.
     """
     path = _path(dfa, run)
     passed = {state for source, _, target in path for state in (source, target)}
@@ -40,7 +39,7 @@ def dfa_graph(
     nodes = tuple(
         Node(
             str(state),
-            str(state) if names is None else names[state],
+            str(state),
             double=dfa.is_final(state),
             fresh=state in fresh,
             dead=state in dead,

@@ -200,19 +200,13 @@ def _counts(summary: Summary) -> Mapping[str, str]:
     return rows
 
 
-def automaton_graph(
-    automaton: TokenAutomaton[Any],
-    alphabet: TokenAlphabet | None = None,
-    *,
-    max_states: int = _MAX_STATES,
-    max_labels: int = _MAX_LABELS,
-) -> Graph:
+def automaton_graph(automaton: TokenAutomaton[Any], *, max_states: int = _MAX_STATES) -> Graph:
     """Return the picture of the reachable part of any automaton, such as a product, with its states spelled out.
 
-    By default the automaton or one of its parts gives the alphabet; without one, numbers are shown. An automaton with
-    more than `max_states`, or thousands of transitions, is refused; an arrow has at most `max_labels` labels.
+    The automaton or one of its parts gives the alphabet; without one, numbers are shown. An automaton with more than
+    `max_states`, or thousands of transitions, is refused.
     """
-    alphabet = _alphabet(automaton) if alphabet is None else alphabet
+    alphabet = _alphabet(automaton)
     names: dict[Hashable, str] = {automaton.initial: "0"}
     states = [automaton.initial]
     arrows: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
@@ -231,7 +225,7 @@ def automaton_graph(
     edges = []
     for (source, target), tokens in arrows.items():
         pairs = ((str(token), 1) for token in tokens) if alphabet is None else word_labels(alphabet.spell(tokens))
-        labels, rest = first_labels(pairs, len(tokens), max_labels)
+        labels, rest = first_labels(pairs, len(tokens), _MAX_LABELS)
         edges.append(Edge(source, target, tuple([*labels, f"… {rest} more"] if rest else labels)))
     what = f"Automaton with {len(states)} states, {sum(node.double for node in nodes)} of them final."
     return Graph(nodes, tuple(edges), ("0",), description=what)
