@@ -27,7 +27,7 @@ _ATTACKS = {"any text": "any_text", "spelling none": "spelling_none"}
 
 
 def decide(folder: Path) -> list[dict[str, Any]]:
-    """Return a row for each template, with what its library confirmed."""
+    """Return a row for each template, with the findings that its library confirmed."""
     rows = []
     by_tokenizer: dict[str, list[tuple[str, str, str]]] = {}
     for source, name, tokenizer, text in templates(folder):

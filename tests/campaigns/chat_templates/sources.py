@@ -1,7 +1,7 @@
 """Chat templates that may be passed on, each with the tokenizer that it belongs to.
 
-All of them are in the source distribution of llama-cpp-python: those of llama.cpp (MIT) as files and in its tests, and
-those of llama-cpp-python (MIT) in its module of chat formats.
+All of them are in the source distribution of llama-cpp-python: llama.cpp's templates (MIT) as files and in its tests,
+and llama-cpp-python's own templates (MIT) in its module of chat formats.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ CONSTANTS = {
     "LLAMA3_INSTRUCT_CHAT_TEMPLATE": "Llama-3",
 }
 
-# What templates need besides a conversation.
+# Variables that templates need besides a conversation.
 VARIABLES = {"fireworks-ai-llama-3-firefunction-v2": {"functions": "", "datetime": ""}}
 
 _LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 def templates(folder: Path) -> list[tuple[str, str, str, str]]:
-    """Return the source, name, tokenizer and text of each template; `folder` is that of llama-cpp-python."""
+    """Return the source, name, tokenizer and text of each template; `folder` is llama-cpp-python's."""
     vendor = folder / "vendor" / "llama.cpp"
     found = []
     for name, tokenizer in FILES.items():

@@ -1,1 +1,1 @@
-"""What llama.cpp puts in place of patterns: ``python -m tests.campaigns.conversions`` proves it and asks."""
+"""llama.cpp's substitutes for patterns, proven and asked: ``python -m tests.campaigns.conversions``."""

@@ -1,8 +1,8 @@
-"""Write the table of what llama.cpp puts in place of patterns: ``python -m tests.campaigns.conversions``.
+"""Write the table of llama.cpp's substitutes for patterns: ``python -m tests.campaigns.conversions``.
 
 For each model's own pattern and the pre-tokenizer of llama.cpp for it, a shortest text that they cut differently is
 found, or it is proven that there is none: once with the tables of both libraries, and once with one table for both,
-which no library has but which tells patterns from tables. Each text is confirmed by both libraries: that of the model
+which no library has but which tells patterns from tables. Each text is confirmed by both libraries: the model's own
 cuts it, and llama.cpp encodes it with a vocabulary that shows its cuts. The results are kept in ``conversions.json``,
 and as a table in ``notebooks/llama_cpp.md``. ``TOKDFA_LLAMA_CPP`` names the library of llama.cpp.
 """
@@ -82,7 +82,7 @@ def conversions() -> list[dict[str, Any]]:
         row: dict[str, Any] = {"pre": name, "library": own.library}
         for tables, other in (("own", new), ("same", replace(new, unicode=own.library))):
             text = first_text_cut_differently(own, other)
-            # What differs with one table for both is shown as both libraries cut it, each with its own.
+            # A text that differs with one table for both is shown as the libraries cut it, each with its own table.
             pieces = None if text is None else [pretokenizer(side).split(text) for side in (own, new)]
             row[tables] = {"text": text, "pieces": pieces}
         rows.append(row)

@@ -1,4 +1,4 @@
-"""What campaigns have counted: `ledger.json`, to which runs add."""
+"""The counts of all campaigns: `ledger.json`, to which runs add."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOTHING = {"count": 0, "differences": 0, "cpu_seconds": 0.0}
 
 
 def entries(path: Path = LEDGER) -> dict[str, dict[str, Any]]:
-    """Return the entries by campaign; none if there is no file yet."""
+    """Return the entries by campaign; none if the file does not exist yet."""
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
@@ -47,17 +47,17 @@ def record(
     campaign : str
         A name under which the run can be repeated: the node of a test, or a command.
     promise : str
-        What the campaign tests; one of `tests.campaigns.evidence.promises`.
+        The promise that the campaign tests; one of `tests.campaigns.evidence.promises`.
     kind : str
-        What is counted; one of `tests.campaigns.evidence.promises`, too.
+        The kind of case that is counted; one of `tests.campaigns.evidence.promises`, too.
     count : int
         The number of cases that were tried.
     cpu_seconds : float
-        The processor time of the run, that of processes which it started included.
+        The processor time of the run and of the processes that it started.
     differences : int
         The number of cases that were not as promised.
     commit : str, optional
-        What was tested; by default what is checked out, see `revision_here`.
+        The tested revision; by default the one checked out, see `revision_here`.
     goes_on : bool
         Whether the run is a part of the last one, if that was at the same commit.
     path : Path

@@ -1,4 +1,4 @@
-"""What is promised, and what campaigns count to test it."""
+"""The promises, and the kinds of cases that campaigns count to test them."""
 
 from __future__ import annotations
 

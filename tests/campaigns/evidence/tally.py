@@ -26,7 +26,7 @@ SUMS = pytest.StashKey[dict[tuple[str, tuple[str, str] | None], list[float]]]()
 
 
 class Tally:
-    """What one test has counted so far, by promise and kind."""
+    """The counts of one test so far, by promise and kind."""
 
     def __init__(self) -> None:
         self.counts: dict[tuple[str, str], int] = {}
@@ -40,7 +40,7 @@ class Tally:
 
     @property
     def cpu_seconds(self) -> float:
-        """The processor time since the beginning, that of processes which have ended included."""
+        """The processor time since the beginning, including processes that have ended."""
         return _processor_time() - self._began
 
 
@@ -62,7 +62,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if report.when == "call" and counted is not None and not report.skipped:
         campaign = item.nodeid.partition("[")[0]
         sums = item.session.stash.setdefault(SUMS, {})
-        # What fails may not have got as far as counting.
+        # A test that fails may not have got as far as counting.
         for key in counted.counts or [None]:
             known = sums.setdefault((campaign, key), [0, 0, 0.0])
             known[0] += counted.counts.get(key, 0)

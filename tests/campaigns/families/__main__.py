@@ -1,7 +1,7 @@
 """Compare real families with their libraries: ``python -m tests.campaigns.families --family gpt2 --texts 100000``.
 
 TOKDFA_DATA names the folder with the shared vocabularies, TOKDFA_FAMILIES the one with ``NAME/package/models/
-tokenizer.json``; ``--file PATH`` takes any file instead. What was reached is printed by kind, what was refused with its
+tokenizer.json``; ``--file PATH`` takes any file instead. The cases reached are printed by kind, each refusal with its
 reason, and each difference made small. The exit status is 1 if there is one. Where the environment variable
 TOKDFA_LEDGER names a file, the numbers are added to it.
 """
@@ -24,7 +24,7 @@ COMMAND = "python -m tests.campaigns.families"
 
 
 def show(name: str, outcome: Outcome) -> None:
-    """Print what was reached, what was refused, and the differences."""
+    """Print the cases reached, the refusals, and the differences."""
     refused = sum(outcome.refused.values())
     print(
         f"{name}: {outcome.texts:,} texts, {outcome.streams:,} streams, {len(outcome.differences)} differences, "

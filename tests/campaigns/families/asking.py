@@ -36,7 +36,7 @@ Ids = list[int]
 
 @dataclass
 class Outcome:
-    """What was reached by kind, what was refused and why, and each difference."""
+    """The cases reached by kind, the refusals by reason, and each difference."""
 
     texts: int = 0
     streams: int = 0

@@ -21,7 +21,7 @@ BYTE_OF = {letter: byte for byte, letter in SPELLED.items()}
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a library makes of ids.
+    """A library's answer about ids.
 
     Attributes
     ----------
@@ -56,11 +56,11 @@ class Peer:
     added : dict
         The added tokens and control pieces by id.
     spells : bool
-        Whether the text of ids is that of their words one after the other, so that U+FFFD is told from bad bytes.
+        Whether the text of ids is their words one after the other, so that U+FFFD is told from bad bytes.
     cuts : frozenset of int
         Ids that are not text and cut a stream.
     replaces : bool
-        Whether the U+FFFD that the decoder writes for bad bytes is what the ids mean.
+        Whether the U+FFFD that the decoder writes for bad bytes is the meaning of the ids.
     """
 
     encode: Callable[[Sequence[str]], list[list[int] | None]]
@@ -105,7 +105,7 @@ class Peer:
         decoded = self.decode(parts)
         asked = [not self.replaces and "\ufffd" in text for text in decoded]
         bad = [self._bad(ids) if is_asked else None for ids, is_asked in zip(parts, asked, strict=True)]
-        # Decoders that strip a space at the beginning have their way with what is before bad bytes, too.
+        # Decoders that strip a space at the beginning also do so in the part before bad bytes.
         heads = self.decode([[] if place is None else ids[: place[0]] for ids, place in zip(parts, bad, strict=True)])
         if self.spells:
             heads = ["" if place is None else place[1].decode() for place in bad]

@@ -1,4 +1,4 @@
-"""The files of real families, each with what loads it and with its library."""
+"""The files of real families, each with its loader and its library."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _gpt2_folder(name: str, data: Path, folder: Path) -> Subject:
 
 
 def _gguf(name: str, data: Path, folder: Path) -> Subject:
-    """A GGUF file made from the file of another subject, whose library says which ids it has to have."""
+    """A GGUF file made from the file of another subject; the library of that subject says which ids it must have."""
     source = name.removeprefix("gguf_")
     with closing(_in_benchmarks(source)) as found:
         (family,) = found
@@ -146,7 +146,7 @@ FIRST = ("gpt2", "cl100k", "o200k", "bert", "mistral_v3", "unigram_json", "unigr
 
 
 def names() -> list[str]:
-    """Return the names of all families of which the files are here."""
+    """Return the names of all families with files on this machine."""
     from tests.support.real_tokenizers import family_files
 
     return [*FIRST, *family_files(), *MADE]
@@ -160,7 +160,7 @@ def subject(name: str, data: Path, folder: Path) -> Subject:
         family = next(found)
         if family.library == "tiktoken":
             return _of_ranks(name, family.path, name)
-        # What is trained for the benchmark is gone when it ends.
+        # A tokenizer trained for the benchmark is deleted when it ends.
         path = folder / f"{name}{family.path.suffix}"
         path.write_bytes(family.path.read_bytes())
     return replace(of_file(path), name=name)

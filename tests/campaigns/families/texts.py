@@ -1,4 +1,4 @@
-"""Texts of many kinds, drawn for one tokenizer: nasty characters, its markers, and what its tokens are made of."""
+"""Texts of many kinds, drawn for one tokenizer: nasty characters, its markers, and parts of its tokens."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Texts:
         return self._parts(self._tokens, 9)
 
     def near_tokens(self) -> str:
-        """Halves of tokens, and tokens with one character changed: what almost merges."""
+        """Halves of tokens, and tokens with one character changed: texts that almost merge."""
         drawn, parts = self._drawn, []
         for _ in range(drawn.randrange(1, 8)):
             one, other = drawn.choices(self._tokens, k=2)

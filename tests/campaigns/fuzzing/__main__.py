@@ -2,8 +2,8 @@
 
 Each target of a kernel builds structs from bytes as the API in Python does, and compares what a kernel answers with a
 slow twin; libFuzzer changes the bytes so that they reach ever more of the code, which is compiled with addresses and
-undefined behaviour checked. Each target of a reader reads a file and compares the ids with those of the file's own
-library; atheris changes the bytes so that they reach ever more branches of Python. Minutes are those of a processor.
+undefined behaviour checked. Each target of a reader reads a file and compares the ids with the ids of the file's own
+library; atheris changes the bytes so that they reach ever more branches of Python. Minutes are processor time.
 A run begins with the corpus in `corpora`, and adds what it has done to `tests/campaigns/evidence/ledger.json`. An input
 that fails is kept, and the command says where, and how it is run again.
 """

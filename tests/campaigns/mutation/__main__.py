@@ -6,10 +6,10 @@ run once; then each fault by itself meets the tests that failed (``--stage all``
 when the tests cannot be collected, and when they take far longer than without it. What still survives is to be judged:
 a gap gets its test; a fault that changes nothing that is promised goes to `equivalent.json`, with the reason.
 
-The sample is the first faults in the order of a hash of the seed and what the fault says, so that a larger sample
+The sample is the first faults in the order of a hash of the seed and the fault's description, so that a larger sample
 contains the smaller one, and edits elsewhere change nothing. Outcomes are written to a file, one JSON object a line,
-and what is there already is not run again. Where the environment variable TOKDFA_LEDGER names a file, what the
-sample came to is added to it.
+and faults already in it are not run again. Where the environment variable TOKDFA_LEDGER names a file, the results
+of the sample are added to it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FAILED = Path("mutation-failed.txt")
 
 
 def sample(size: int, seed: int, subject: str = "") -> list[Mutant]:
-    """Return the first faults in the order of the seed, of the files whose paths contain `subject`."""
+    """Return the first faults in the order of the seed, for files with `subject` in their paths."""
     every = [
         mutant
         for file in files()
@@ -55,7 +55,7 @@ def sample(size: int, seed: int, subject: str = "") -> list[Mutant]:
 
 
 def copied(tree: Path) -> None:
-    """Copy the repository, times of files included, so that what is compiled stays compiled."""
+    """Copy the repository, times of files included, so that compiled files stay compiled."""
     ignored = shutil.ignore_patterns(".git", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
     shutil.copytree(ROOT, tree, ignore=ignored, symlinks=True, dirs_exist_ok=True)
 
@@ -89,7 +89,7 @@ class Failures:
 
 
 def run(tests: list[str], timeout: float, *, to_the_end: bool = False) -> tuple[str, float]:
-    """Run tests in a fork, up to the first failure: "passed", "failed", "timeout" or what else ended them."""
+    """Run tests in a fork, up to the first failure: "passed", "failed", "timeout" or another reason for the end."""
     start = time.monotonic()
     FAILED.unlink(missing_ok=True)
     child = os.fork()

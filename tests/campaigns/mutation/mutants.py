@@ -1,4 +1,4 @@
-"""Small faults in a Python source: what a mutation run plants, one at a time."""
+"""Small faults in a Python source, which a mutation run plants one at a time."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def mutants(file: str, source: str) -> list[Mutant]:
 def _variants(
     node: ast.AST, path: tuple[str, ...], is_test: bool = False
 ) -> Iterator[tuple[str, ast.stmt | ast.expr, str, str]]:
-    """Yield (function, node, kind, what it becomes) for a node and all below it."""
+    """Yield (function, node, kind, source of the mutant) for a node and all below it."""
     # Types, decorators and words are not tested; and in 3.11 parts of f-strings have no place.
     if isinstance(node, (ast.JoinedStr, ast.Import, ast.ImportFrom)) or _is_only_for_types(node):
         return
@@ -106,7 +106,7 @@ _CLOSED = (ast.Constant, ast.Call, ast.Name, ast.Attribute, ast.Subscript, ast.L
 
 
 def _mutated(node: ast.stmt | ast.expr) -> Iterator[tuple[str, ast.AST]]:
-    """Yield copies of a node with one fault each; what is below it has its own."""
+    """Yield copies of a node with one fault each; the nodes below it have their own."""
 
     def changed(**fields: object) -> ast.AST:
         other = copy.copy(node)

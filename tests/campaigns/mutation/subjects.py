@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 
-# Tests that are about a module and quick. What they do not catch meets the whole suite.
+# Tests that are about a module and quick. A fault that they do not catch meets the whole suite.
 SUBJECTS: dict[str, list[str]] = {
     "tokdfa/automata/fold.py": ["tests/unit/automata/test_fold*.py", "tests/paper/test_dfa_*.py"],
     "tokdfa/automata/compact.py": ["tests/unit/automata/test_compact.py", "tests/paper/test_dfa_definitions.py"],
@@ -25,7 +25,7 @@ def files() -> list[str]:
 
 
 def tests_of(file: str) -> list[str]:
-    """Return the tests of a module: those of its own name first, then those of its subject."""
+    """Return the tests of a module: first by its own name, then by its subject."""
     name = f"test_{Path(file).name}"
     patterns = next(tests for pattern, tests in SUBJECTS.items() if Path(file).match(pattern))
     return _found([f"{pattern}/{name}" for pattern in patterns] + patterns)

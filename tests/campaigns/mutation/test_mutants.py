@@ -1,4 +1,4 @@
-"""What the mutation run plants: one fault at a time, where it says, and under a name of its own."""
+"""Faults planted by a mutation run: one at a time, where it says, and under a name of its own."""
 
 from __future__ import annotations
 

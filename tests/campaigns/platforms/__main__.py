@@ -1,8 +1,8 @@
-"""What the kernels compile for, and run on: ``python -m tests.campaigns.platforms [NAME…] [-o FOLDER] [--no-run]``.
+"""Build and run the kernels for platforms: ``python -m tests.campaigns.platforms [NAME…] [-o FOLDER] [--no-run]``.
 
 For each platform, by Zig (``pip install --group platforms``): all C files are compiled with warnings as errors and
-linked into the library; its exported functions are those of the API; and a program that uses the library runs the
-corpora of `tests/campaigns/fuzzing`, whose targets compare every answer with a slow twin. Other processors than this
+linked into the library; its exported functions are the API; and a program that uses the library runs the
+corpora of `tests/campaigns/fuzzing`; its targets compare every answer with a slow twin. Other processors than this
 machine's are emulated by qemu-user, Windows by wine; macOS is only compiled for.
 """
 
@@ -39,7 +39,7 @@ PLATFORMS = {str(target.triple): target for target in (NATIVE, *SHIPPED, BIG_END
 
 @dataclass
 class Outcome:
-    """What came of a platform: the library's size and whether it exports the API alone, and how the run ended."""
+    """The result for a platform: the library's size and whether it exports the API alone, and how the run ended."""
 
     linked: str
     exports: str = "-"
@@ -97,7 +97,7 @@ def program(library: Path, target: Target, environment: dict[str, str]) -> Path:
 
 
 def run(made: Path, command: list[str], corpora: Path) -> str:
-    """Run a program on all corpora; return what it did. A BuildError says what it found, or that it did not start."""
+    """Run a program on all corpora; return its report. A BuildError has its finding, or says that it did not start."""
     environment = os.environ | {"WINEPREFIX": str(made.parent / "wine"), "WINEDEBUG": "-all"}
     folders = [str(unpack(name, corpora)) for name in TARGETS]
     began = time.monotonic()

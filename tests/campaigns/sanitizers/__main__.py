@@ -2,13 +2,13 @@
 
 `.ci/run` does ``--quick --only tests``.
 
-Three builds, each of which stops at the first thing that is wrong; nothing is suppressed:
+Three builds, each stopping at the first error; nothing is suppressed:
 
 - `tests`: a copy of the repository, its library compiled with ``-fsanitize=address,undefined``, runs the tests of the
   kernels, and, unless it is to be quick, the differential and the hostile ones. libasan and libstdc++ are preloaded
   (libraries that are compared with throw); leaks of Python itself are not looked for.
 - `allocations`: the targets of `tests/campaigns/fuzzing` on their corpora, with every allocation of the kernels failing
-  in turn, under AddressSanitizer, UndefinedBehaviorSanitizer and LeakSanitizer: whatever is built is used and given
+  in turn, under AddressSanitizer, UndefinedBehaviorSanitizer and LeakSanitizer: all that is built is used and given
   back.
 - `threads`: the same targets with eight threads, under ThreadSanitizer, and two threads of Python that share a
   tokenizer; see `shared.py`.
@@ -34,7 +34,7 @@ from tests.campaigns.fuzzing.kernels.build import CHECKED, ROOT, TARGETS, BuildE
 
 QUICK = ["tests/unit/kernels", "tests/unit/tokenizers/models/unigram/test_segmenter.py"]
 FULL = [*QUICK, "tests/differential", "tests/hostile"]
-# They start compilers, fork under limits of memory that the checked library exceeds by far, or count what it takes.
+# They start compilers, fork under limits of memory that the checked library exceeds by far, or count used memory.
 APART = ["tests/unit/kernels/backend"]
 FAILING = [f"-D{name}=failing_{name}" for name in ("malloc", "calloc", "realloc")]
 
@@ -66,7 +66,7 @@ def run_threads(folder: Path, options: argparse.Namespace) -> int:
 
 
 def run_tests(folder: Path, options: argparse.Namespace) -> int:
-    """Run tests in a copy of the repository whose library is checked."""
+    """Run tests in a copy of the repository with a checked library."""
     compiler = sanitizing_compiler("address,undefined")
     copy = _copied(folder, compiler, "--sanitize", "--werror")
     preloaded = [_library(compiler, name) for name in ("libasan.so", "libstdc++.so")]
@@ -114,7 +114,7 @@ PARTS: dict[str, Callable[[Path, argparse.Namespace], int]] = {
 
 
 def main() -> int:
-    """Run the parts; status 1 if one of them fails, 0 if all is well or there is no compiler, which is said."""
+    """Run the parts; status 1 if one of them fails, 0 if all is well or if the compiler is missing, which is said."""
     parser = argparse.ArgumentParser(prog="python -m tests.campaigns.sanitizers", description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     parser.add_argument("--only", choices=PARTS, action="append", help="by default all")
     parser.add_argument("--quick", action="store_true", help="only the tests of the kernels, with few examples")

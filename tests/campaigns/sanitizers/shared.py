@@ -1,7 +1,7 @@
 """Two threads that use one tokenizer at the same time, on a library of kernels that ThreadSanitizer watches.
 
-The interpreter hands its lock from one thread to the other, and the kernels hold none: what the two read and write
-there at the same time is what is looked at. `python -m tests.campaigns.sanitizers --only threads` runs this program.
+The interpreter hands its lock from one thread to the other, and the kernels hold none: data that both read and write
+there at the same time is checked. `python -m tests.campaigns.sanitizers --only threads` runs this program.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
     parts = options.part or [*PROMISES]
     lots = [options.seeds[at : at + LOT] for at in range(0, len(options.seeds), LOT)]
     outcome = Outcome()
-    # Caches hold what they were made for: a process ends after some lots. The executor of concurrent.futures may wait
+    # Caches keep their keys alive: a process ends after some lots. The executor of concurrent.futures may wait
     # for ever when all of its processes have ended so (Python 3.11).
     with get_context("spawn").Pool(options.jobs, maxtasksperchild=LOTS_EACH) as pool:
         for done in pool.imap_unordered(partial(run, parts=parts), lots):

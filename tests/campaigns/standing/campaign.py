@@ -1,4 +1,4 @@
-"""Parts run on seeds: what they reached, and where they differ."""
+"""Parts run on seeds: the cases they reached, and where they differ."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ ONE_OF = {"splice": 5, "turns": 2, "injection": 4, "compare": 4, "forced": 2, "c
 
 @dataclass
 class Outcome:
-    """What parts have met, by part, and where they differ."""
+    """The cases that parts have met, by part, and where they differ."""
 
     met: dict[str, Counter[str]] = field(default_factory=dict)
     seconds: Counter[str] = field(default_factory=Counter)

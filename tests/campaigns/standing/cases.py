@@ -1,4 +1,4 @@
-"""Random small tokenizers over bytes, each with the library whose ids they have to give."""
+"""Random small tokenizers over bytes, each with a library that defines their ids."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.utf8 import is_utf8
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-# Patterns that cut often, rarely, or by what is far away; each covers every text, for tiktoken drops what none matches.
+# Patterns that cut often, rarely, or by distant text; each covers every text, for tiktoken drops what none matches.
 PATTERNS = [
     r"\p{L}+|\p{N}{1,3}|\s+|[^\s\p{L}\p{N}]+",
     r"\s*\S+|\s+",
@@ -33,7 +33,7 @@ OF_TOKENIZERS = [name for name in NAMED if NAMED[name].library == "tokenizers"]
 
 @dataclass
 class Case:
-    """A tokenizer, what its library makes of a text, and the bytes of its ids."""
+    """A tokenizer, its library's ids for a text, and the bytes of its ids."""
 
     kind: str
     tokenizer: AnyTokenizer
@@ -51,7 +51,7 @@ class Case:
 
     @cached_property
     def common(self) -> list[int]:
-        """The ids whose bytes are a text, most of them of ASCII."""
+        """The ids that spell a text, most of them of ASCII."""
         texts = [id for id in self.known if is_utf8(*self.bytes_of([id]))]
         return texts + [id for id in texts if self.bytes_of([id])[0].isascii()] * 3
 

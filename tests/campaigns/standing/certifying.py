@@ -93,7 +93,7 @@ def overlap(contents: list[str]) -> bool:
 
 
 def simplified(drawn: random.Random, made: Small) -> None:
-    """Leave out steps and added tokens that there are no certificates for."""
+    """Leave out steps and added tokens that certificates do not cover."""
     kept: list[dict[str, Any]] = []
     for token in made.fields["added_tokens"]:
         if not overlap([*(other["content"] for other in kept), token["content"]]):

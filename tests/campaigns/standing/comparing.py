@@ -74,7 +74,7 @@ EDITS = [edit_rules, edit_rules, edit_ids, edit_added, edit_model, edit_steps]
 
 
 def pair(drawn: random.Random) -> tuple[Small, Small] | None:
-    """Return two tokenizers of which one is made of the other by few edits."""
+    """Return two tokenizers, one made from the other by a few edits."""
     kind = drawn.choice(["wordpiece", "unigram", "", "", "", ""])
     if kind == "wordpiece":
         one = Small(

@@ -18,7 +18,7 @@ INVALID = [b"\xff", b"\x80", b"\xc3(", b"\xe4\xb8", b"\xed\xa0\x80", b"\xf4\x90\
 
 
 def check(case: Case, drawn: random.Random) -> Counter[str]:
-    """Compare the ids of the texts with those of the library."""
+    """Compare the ids of the texts with the library's."""
     met: Counter[str] = Counter()
     expected = [case.encode(text) for text in case.texts]
     for text, ids in zip(case.texts, expected, strict=True):

@@ -1,4 +1,4 @@
-"""Forced text: the answer, the counts and the shortest witness are those of all texts of a finite language."""
+"""Forced text: the answer, the counts and the shortest witness match all texts of a finite language."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SYMBOLS = "aab 1é中丮丰-'\n"
 
 @dataclass
 class Judged:
-    """A tokenizer over bytes, what its library makes of a text, and the bytes of an id."""
+    """A tokenizer over bytes, its library's ids for a text, and the bytes of an id."""
 
     kind: str
     tokenizer: AnyTokenizer
@@ -36,7 +36,7 @@ class Judged:
 
 
 def by_ranks(drawn: random.Random) -> Judged:
-    """Return a tokenizer of ranks, some of which no merge makes."""
+    """Return a tokenizer of ranks; no merge makes some of its tokens."""
     symbols = "".join(drawn.sample(SYMBOLS, 4))
     data = "".join(drawn.choices(symbols, k=60)).encode()
     words = dict.fromkeys(data[at : at + drawn.randint(2, 5)] for at in drawn.sample(range(55), drawn.randrange(14)))

@@ -80,7 +80,7 @@ def check(case: Case, drawn: random.Random) -> Counter[str]:
             try:
                 whole = found if part == ids else replacer.replace(part)
             except TokenStreamError:
-                # It ends within a symbol that hangs on what matches.
+                # It ends within a symbol that is attached to the match.
                 with pytest.raises(TokenStreamError):
                     [*replacer.iter_replaced(chunks)]
                 met["refused"] += 1

@@ -19,7 +19,7 @@ UNDECIDED = (UnsupportedFeatureError, PatternError, LimitExceededError)
 
 
 def is_odd(made: Small) -> bool:
-    """Return whether what continues a text is defined by more than what the library does to whole texts."""
+    """Return whether the continuation of a text is defined by more than the library's treatment of whole texts."""
     if without_prefix(made.fields) == made.fields and "any steps" not in made.kind:
         return False
     tokens = made.fields["added_tokens"]
@@ -73,7 +73,7 @@ def key(pair: tuple[str, str]) -> tuple[int, int, bytes]:
 
 
 def check(drawn: random.Random, n_nasty: int = N_NASTY) -> Counter[str]:
-    """Ask one question about a seam; what is safe has to survive so many contents that are nasty."""
+    """Ask one question about a seam; a safe seam has to survive so many nasty contents."""
     made = small(drawn)
     if not loads(made):
         return Counter(["refused"])

@@ -1,4 +1,4 @@
-"""Searching: the matches are those of an engine in the decoded text, in streams that need not be canonical."""
+"""Searching: the matches equal an engine's in the decoded text, in streams that need not be canonical."""
 
 from __future__ import annotations
 

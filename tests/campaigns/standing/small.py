@@ -114,7 +114,7 @@ def _wild(kind: str) -> Callable[[random.Random], tuple[dict[str, Any], str]]:
 
 
 def with_flags(drawn: random.Random, fields: dict[str, Any], symbols: str) -> None:
-    """Add tokens with any flags, some of them words of the vocabulary, or what others spell."""
+    """Add tokens with any flags, some of them words of the vocabulary, or text that others spell."""
     vocab = fields["model"]["vocab"]
     tokens = fields["added_tokens"]
     often = drawn.choice([0, 0, 0.3])

@@ -17,7 +17,7 @@ from tests.support.families import FAMILIES, Member
 from tokdfa.base.errors import TokdfaError
 
 Call: TypeAlias = Callable[[], Any]
-# A word that is longer than any buffer is at first, and what a few calls may leave behind.
+# A word that is longer than any buffer is at first, and the memory that a few calls may keep.
 LONG = 20_000
 MOST_LEFT = 1 << 19
 
@@ -62,7 +62,7 @@ def test_memory_stays_bounded_over_many_calls(family: str, n_calls: int) -> None
     short, long = calls_of(FAMILIES[family](drawn), drawn)
     tracemalloc.start()
     try:
-        # What is built once, and remembered of these calls, is there after all of them.
+        # Tables built once, and cache entries of these calls, are there after all of them.
         assert called(short + long) > len(short + long) // 3
         tracemalloc.reset_peak()
         called(short + long)

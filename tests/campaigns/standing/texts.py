@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-# Parts of which small tokenizers make tokens.
+# Parts from which small tokenizers make tokens.
 ENGLISH = [*("the", "The", "ing", " of", " a", "tion", "e", "s", "ab", "it's", "I'LL", "ſ", "'s"), *(" ",) * 8]
 ENGLISH += [*(". ", ", ", "\n", "\r\n", "2024", "7", " (", ")", "??", "-")]
 CODE = ["    ", "\t", "def ", "self.", "(", "):\n", "\n\n", " = ", "0x1F", "_", "__init__", "{", "}\n", "//", '"', "x"]

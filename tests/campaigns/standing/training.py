@@ -1,4 +1,4 @@
-"""Training: the rules are those of the trainer as printed, and of the tokenizers library."""
+"""Training: the rules equal the published trainer's, and the tokenizers library's."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Validation: what the library gives is canonical, and after edits the first wrong token is named.
+"""Validation: the library's ids are canonical, and after edits the first wrong token is named.
 
-The violations of a stream are where it differs from the ids that the library gives for its text, however the stream is
-cut into chunks.
+The violations of a stream are where it differs from the ids that the library gives for its text, for any way to cut the
+stream into chunks.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def judge(case: Case, drawn: random.Random, met: Counter[str], ids: list[int]) -
 
 
 def repaired(ids: list[int], violations: list[Violation]) -> list[int]:
-    """Return ids with what belongs there in place of each violation, which has to be something else."""
+    """Return ids with each violation replaced by the right ids, which have to differ from it."""
     made, at = [], 0
     for violation in violations:
         start, stop = violation.start, violation.start + len(violation.ids)
@@ -116,7 +116,7 @@ def in_chunks(case: Case, drawn: random.Random, ids: list[int]) -> list[Violatio
 
 
 def check(case: Case, drawn: random.Random) -> Counter[str]:
-    """Judge the ids of the library, and what edits make of them."""
+    """Judge the ids of the library, and edited copies of them."""
     met: Counter[str] = Counter()
     streams = []
     for text in case.texts:
@@ -124,7 +124,7 @@ def check(case: Case, drawn: random.Random) -> Counter[str]:
         streams.append(ids)
         judge(case, drawn, met, ids)
         if ids:
-            # What is far from the first wrong token costs the peer time, and reaches nothing.
+            # Text far from the first wrong token costs the peer time, and reaches nothing.
             begin = drawn.randrange(len(ids))
             near = ids[max(begin - drawn.choice([0, 5, 300]), 0) : begin + drawn.choice([1, 5, 300])]
             judge(case, drawn, met, edited(case, drawn, near))
@@ -141,7 +141,7 @@ def check(case: Case, drawn: random.Random) -> Counter[str]:
 
 
 def documents(case: Case, drawn: random.Random, met: Counter[str], streams: list[list[int]]) -> None:
-    """Judge documents in one stream: the first wrong token is that of the first document that has one."""
+    """Judge documents in one stream: the first wrong token is in the first document that has one."""
     streams = [edited(case, drawn, ids) if drawn.random() < 0.2 else ids for ids in streams]
     starts = [0, *accumulate(map(len, streams))][:-1]
     verdict = case.tokenizer.validate(array_of(drawn, [id for ids in streams for id in ids]), documents=starts)

@@ -1,4 +1,4 @@
-"""WordPiece: ids of texts alone, together and one after the other, and verdicts, are those of the library."""
+"""WordPiece: ids of texts alone, together and one after the other, and verdicts, match the library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tokdfa.base.errors import AlphabetError, FileFormatError, TokenStreamError,
 
 
 class Peer:
-    """The library, which gives None for what it cannot encode."""
+    """The library, which gives None for texts that it cannot encode."""
 
     def __init__(self, fields: dict[str, Any]) -> None:
         self.tokenizer = tokenizers.Tokenizer.from_str(json.dumps(fields))
@@ -74,7 +74,7 @@ def check(drawn: random.Random) -> Counter[str]:
 
 
 def judge(tokenizer: tokdfa.AnyTokenizer, peer: Peer, ids: list[int], met: Counter[str]) -> None:
-    """Compare a verdict with what the library makes of the text."""
+    """Compare a verdict with the library's ids for the text."""
     back = peer.decode(ids)
     again = peer.encode(back)
     if again is None:

@@ -66,7 +66,7 @@ class RegexModule:
 
 
 class Tokenizers:
-    """The Split pre-tokenizer of tokenizers, whose engine is Oniguruma."""
+    """The Split pre-tokenizer of tokenizers, with Oniguruma as its engine."""
 
     universe: Ranges = SCALARS
 
@@ -165,7 +165,7 @@ def _knows(library: Library, pattern: str) -> bool:
 
 
 def _probe_disjoint(library: Library, names: list[str], text: str) -> dict[str, Mask]:
-    """Return the masks of classes of which no two have a character in common, which is checked.
+    """Return the masks of pairwise disjoint classes; that they are disjoint is checked.
 
     Each class has its own combination of unions that it is in, all of one size. So a character that is in a class is
     in as many unions, and one that were in two classes would be in more.
@@ -221,7 +221,7 @@ def _probe_scripts(text: str) -> dict[str, Mask]:
     from tokenizers import pre_tokenizers
 
     split = pre_tokenizers.UnicodeScripts().pre_tokenize_str
-    # What has no script is dropped at the beginning of a text.
+    # A character without a script is dropped at the beginning of a text.
     of_any = np.fromiter((not split(character) for character in text), dtype=np.bool_, count=len(text))
     place = np.flatnonzero(~of_any)
     examples: list[str] = []
@@ -258,8 +258,8 @@ def _escape(code_point: int) -> str:
 def _cased(library: Library, caseless: Ranges) -> list[int]:
     """Return every code point that matches another one when case is ignored.
 
-    If c matches d ≠ c, the two differ in some bit. So for each bit, find what matches the code points that have it and
-    what matches those that do not: for high bits over all code points, for low bits block by block, but not within
+    If c matches d ≠ c, the two differ in some bit. So for each bit, find the matches of the code points with it and
+    of the code points without it: for high bits over all code points, for low bits block by block, but not within
     `caseless`.
     """
     blocks = [range(start, start + (1 << _BLOCK_BITS)) for start in range(0, LAST + 1, 1 << _BLOCK_BITS)]
@@ -337,7 +337,7 @@ def probe(table: Table, scripts: Iterable[str] | None = None, caseless: Ranges =
     scripts : iterable of str, optional
         The names of the scripts to try; those that the installed `regex` knows by default.
     caseless : ranges, optional
-        Code points of which no two are expected to match when case is ignored. Within a block of them, that is not
+        Code points that are not expected to match each other when case is ignored. Within a block of them, that is not
         tried; that they match nothing else is.
     """
     library = libraries()[table]

@@ -76,7 +76,7 @@ def _unit(offset: int, label: int, node: dict[int, Any]) -> int:
 
 
 def probe() -> dict[str, Any]:
-    """Return the classes; :mod:`tokdfa.tokenizers.normalizers.sentencepiece` says what they hold."""
+    """Return the classes; :mod:`tokdfa.tokenizers.normalizers.sentencepiece` describes them."""
     letters = _replacer({"a": "A", _MARK: "M", _PICTURE: "P", _VOWEL: "V", _TAIL: "T", _LEAD: "L"})
     members = [*characters_of(SCALARS)]
 

@@ -1,6 +1,6 @@
 """Extract the tables of llama.cpp from its library: ``python -m tests.campaigns.tables.llama_cpp VERSION LIBRARY``.
 
-VERSION is the release of llama-cpp-python whose ``libllama`` LIBRARY is. The functions asked are those of its
+VERSION is the release of llama-cpp-python that LIBRARY, its ``libllama``, is from. The functions asked are in its
 ``unicode.cpp``, which the library exports by their C++ names.
 """
 

@@ -20,7 +20,7 @@ _HANGUL = range(0xAC00, 0xD7A4)
 
 
 def probe() -> dict[str, Any]:
-    """Return the tables; :mod:`tokdfa.regex.unicode.normalization` says what they hold."""
+    """Return the tables; :mod:`tokdfa.regex.unicode.normalization` describes them."""
     from tokenizers import normalizers
 
     steps = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")

@@ -33,7 +33,7 @@ def as_text(machine: Machine) -> str:
 
 
 def hypotheses_as_text(hypotheses: SplitNFA, boundaries: tuple[Uint16Array, BoolArray]) -> str:
-    """Return hypotheses and pairs of symbols that are certainly cut as JSON, as :func:`as_text` does."""
+    """Return hypotheses and pairs of symbols that are always cut as JSON, as :func:`as_text` does."""
     return _in_lines(
         {
             "moves": hypotheses.moves,

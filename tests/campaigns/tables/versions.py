@@ -2,7 +2,7 @@
 
 Every version in :data:`VERSIONS` is installed by pip into a folder of its own within FOLDER, unless it is there, and
 asked in a process of its own: first for digests of all it knows; of versions with equal digests, the newest one for its
-table. ``data/versions.json`` is written anew; it has what turns each table into the next older one.
+table. ``data/versions.json`` is written anew; it has the changes that turn each table into the next older one.
 
 Answers are kept in FOLDER. A new version takes a minute or less, and some megabytes of download.
 """
@@ -53,20 +53,20 @@ _PART = 1 << 12
 
 
 def _scripts() -> list[str]:
-    """Return the names of scripts to try: those of the newest table."""
+    """Return the names of scripts to try: all of the newest table."""
     others = (*CATEGORIES, "alphabetic", "uppercase", "lowercase", "whitespace")
     return [name for name in names("regex") if not name.startswith("\\") and name not in others]
 
 
 def _caseless(table: Table) -> Ranges:
-    """Return all code points except letters, marks, numbers and symbols, and except those of large scripts."""
+    """Return all code points except letters, marks, numbers and symbols, and code points of large scripts."""
     large = union(*(ranges(name, "regex") for name in ("han", "hangul", "tangut", "egyptianhieroglyphs", "cuneiform")))
     some = union(*(ranges(category, "regex") for category in "LMNS"))
     return complement(difference(some, large), universe(table))
 
 
 def _digest(table: Table) -> str:
-    """Return digests of the classes of the installed library, of what it matches without case, and of its steps."""
+    """Return digests of the classes of the installed library, of its matches without case, and of its steps."""
     parts: dict[str, object] = {
         "classes": probe._probe_classes(probe.libraries()[table], _scripts()),
         "case": [*_digest_case(table)],
@@ -77,7 +77,7 @@ def _digest(table: Table) -> str:
 
 
 def _digest_case(table: Table) -> Iterator[bytes]:
-    """Yield what matches, without case, certain members of the sets that match one another in the newest table."""
+    """Yield the matches, without case, of some members of the sets that match one another in the newest table."""
     library = probe.libraries()[table]
     sets = content(table)["case"]
     text = "".join(map(chr, sorted(member for members in sets for member in members)))
@@ -97,7 +97,7 @@ def _unions(members: list[int]) -> Iterator[list[int]]:
 
 
 def _digest_normalizers() -> dict[str, str]:
-    """Return a digest of what each normalizer makes of all characters."""
+    """Return a digest of each normalizer's output for all characters."""
     from tokenizers import normalizers
 
     bert = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
@@ -158,7 +158,7 @@ def _ranges(library: Table, folder: Path) -> list[tuple[tuple[str, ...], dict[st
 
 
 def _differences(library: Table, folder: Path) -> list[dict[str, Any]]:
-    """Return the entries of the file for a library: the versions of a table, and what turns the newer one into it."""
+    """Return the entries of the file for a library: the versions of a table, and the changes from the newer one."""
     entries: list[dict[str, Any]] = []
     newer: dict[str, Any] = {}
     newest: dict[str, str] = {}
@@ -195,7 +195,7 @@ def main(arguments: list[str]) -> None:
     folder = Path(arguments[0]).absolute()
     folder.mkdir(exist_ok=True)
     found = {library: _differences(library, folder) for library in TABLES}
-    # Its only table is that of `llama_cpp`.
+    # Its only table is in `llama_cpp`.
     found["llama.cpp"] = [{"versions": list(part.versions)} for part in ranges_of("llama.cpp")]
     rows = (
         f"{json.dumps(library)}: [\n" + ",\n".join(json.dumps(row, separators=(",", ":")) for row in entries) + "\n]"

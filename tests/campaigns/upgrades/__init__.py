@@ -1,1 +1,1 @@
-"""What an upgrade of a library changes: ``python -m tests.campaigns.upgrades FOLDER`` proves it and asks."""
+"""The effects of upgrading a library: ``python -m tests.campaigns.upgrades FOLDER`` proves them and asks."""

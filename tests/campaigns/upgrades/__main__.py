@@ -1,6 +1,6 @@
-"""Write the table of what upgrades change: ``python -m tests.campaigns.upgrades FOLDER``.
+"""Write the table of the effects of upgrades: ``python -m tests.campaigns.upgrades FOLDER``.
 
-FOLDER is that of ``python -m tests.campaigns.tables.versions``, which has a copy of every version. For each pattern and
+FOLDER is made by ``python -m tests.campaigns.tables.versions`` and has a copy of every version. For each pattern and
 each two neighbouring tables a shortest text that is cut differently is found, or it is proven that there is none. Each
 text is split by both versions, in processes of their own. The results are kept in ``upgrades.json``, and as a table in
 ``notebooks/unicode_versions.md``.

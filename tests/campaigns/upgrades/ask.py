@@ -24,7 +24,7 @@ def _pieces_of_tiktoken(pattern: str, text: str) -> list[str]:
     import tiktoken
 
     ranks = {bytes([byte]): byte for byte in range(256)}
-    # A piece that is a token is not merged, so that the ids are those of the pieces if every part of the text is one.
+    # A piece that is a token is not merged, so that the ids show the pieces if every part of the text is one.
     for start in range(len(text)):
         for end in range(start + 1, len(text) + 1):
             ranks.setdefault(text[start:end].encode(), len(ranks))

@@ -1,7 +1,7 @@
-"""The tests with the lowest and the newest versions of what tokdfa needs: ``python -m tests.campaigns.versions``.
+"""The tests with the lowest and the newest versions of tokdfa's requirements: ``python -m tests.campaigns.versions``.
 
 ``lowest`` has each requirement of pyproject.toml at its lower bound, with test dependencies that still go with them;
-``newest`` has what pip finds, pre-releases too. Other arguments go to pytest. Needs uv (``pip install uv``).
+``newest`` has the newest releases, pre-releases too. Other arguments go to pytest. Needs uv (``pip install uv``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 # The newest releases of these need a newer numpy or other libraries of the tests.
 OF_LOWEST = ["pyarrow<20"]
-# What old releases warn of with a Python that is newer than they are.
+# Warnings of old releases with a Python that is newer than they are.
 WARNINGS = ["-W", "ignore::DeprecationWarning", "-W", "ignore::ImportWarning"]
 
 

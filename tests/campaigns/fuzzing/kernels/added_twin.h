@@ -219,7 +219,7 @@ static int64_t find_level(const added_twin *added, int level, const uint8_t *tex
     return n;
 }
 
-/* Where a text that goes on may end within a token of level 0, from the end of another one on; its size if nowhere. */
+/* Where a text that continues may end within a token of level 0, from the end of another one; its size if nowhere. */
 static int64_t find_open(const added_twin *added, const uint8_t *text, int64_t size, const int64_t *spans, int64_t n) {
     for (int64_t at = 0, i = 0; at < size; at++) {
         for (int k = 0; k < added->n; k++) {

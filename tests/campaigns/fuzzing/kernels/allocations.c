@@ -2,7 +2,7 @@
 
    The kernels are compiled with malloc, calloc and realloc replaced by those below. An input is run once, and the
    allocations of the kernels are counted; then it is run as often, and each time another one fails. A kernel must say
-   that there is no memory; what it was given must be as good as before, for it is called again and the target compares
+   that memory is missing; its arguments must be as good as before, for it is called again and the target compares
    all answers as ever; and nothing may be left over, which LeakSanitizer sees at the end. The arguments are folders of
    inputs, each named as its target. */
 

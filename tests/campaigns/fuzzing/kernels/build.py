@@ -24,7 +24,7 @@ TARGETS = (
     "replacing", "models",
 )  # fmt: skip
 CHECKED = ["-g", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all"]
-# What the targets themselves are compiled with; they are the judges, so nothing may be dubious in them either.
+# The flags for the targets themselves; the targets check the kernels, so nothing may be dubious in them either.
 OWN = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas"]
 INSTALL_CLANG = "needs clang with libFuzzer: apt-get install clang (Debian), or set CLANG"
 
@@ -90,7 +90,7 @@ def program(
     folder : Path
         Where to put it.
     driver : str
-        The C file with what runs the targets.
+        The C file that runs the targets.
     targets : sequence of str
     command : sequence of str
         The compiler.

@@ -165,7 +165,7 @@ static void partition(input *in) {
                                     .final = final, .n_final = n, .n_tokens = a.n_symbols};
     int64_t n_blocks;
     WITH_MEMORY(n_blocks, tokdfa_coarsest_partition(&columns, block));
-    /* Pairs that differ, until there are no more; nowhere is a state too. */
+    /* Pairs that differ, until none are left; the dead end counts as a state too. */
     bool differ[MOST_STATES + 1][MOST_STATES + 1] = {{false}};
     for (int64_t p = 0; p <= n; p++) {
         for (int64_t q = 0; q <= n; q++) {

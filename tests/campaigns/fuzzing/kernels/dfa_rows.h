@@ -9,7 +9,7 @@ static int compare_ints(const void *a, const void *b) {
     return *(const int32_t *)a < *(const int32_t *)b ? -1 : *(const int32_t *)a > *(const int32_t *)b;
 }
 
-/* What the states of a token DFA forbid, as rows of intervals, and as sets by definition; returns the rows. */
+/* Tokens forbidden by the states of a token DFA, as rows of intervals, and as sets by definition; returns the rows. */
 typedef struct {
     int64_t n_rows, n_tokens;
     int32_t *pointer, *start, *stop;

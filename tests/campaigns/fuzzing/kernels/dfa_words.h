@@ -66,7 +66,7 @@ static void find_words(input *in) {
         .end = exactly(&memory, end, n_nodes, sizeof *end), .first = exactly(&memory, first, n_nodes + 1, sizeof *first),
         .longest = longest,
     };
-    /* What an automaton reads of them. */
+    /* An automaton that reads them. */
     const int64_t n_states = between(in, 1, 6);
     int32_t *table = ZEROS(&memory, int32_t, n_states * n_columns);
     for (int64_t i = n_columns; i < n_states * n_columns; i++) {

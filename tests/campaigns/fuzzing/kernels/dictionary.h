@@ -7,7 +7,7 @@
 
 enum { MOST_RULES = 60, LONGEST_TOKEN = 160 };
 
-/* What symbols are: letters, a space and a line feed, and bytes that together are UTF-8. */
+/* The possible symbols: letters, a space and a line feed, and bytes that together are UTF-8. */
 static const uint8_t usual_symbols[] = {'a', 'b', ' ', 0xC3, 0xA9, '\n', 'c', 0xE2, 0x82, 0xAC, 0x00, 'Z', 0xFF, '1'};
 
 typedef struct {
@@ -66,7 +66,7 @@ static inline void fold_dictionary(dictionary *d) {
     d->history = (tokdfa_folding){d->pairs, d->n_pairs, d->made, d->birth, d->head, d->tail};
 }
 
-/* Read a dictionary: every part of a rule is a symbol or what an earlier rule makes. */
+/* Read a dictionary: every part of a rule is a symbol or the product of an earlier rule. */
 static inline dictionary *read_dictionary(input *in) {
     enum { MOST_TOKENS = sizeof usual_symbols + MOST_RULES };
     dictionary *d = calloc(1, sizeof *d);

@@ -1,6 +1,6 @@
 /* Encoding many texts with few calls, around added tokens, each against the definition.
 
-   The encoder is that of encode.c. How many texts there are, where they end, how much room there is for those that are
+   The encoder comes from encode.c. How many texts there are, where they end, how large the buffer is for texts that are
    encoded together and after how many bytes a call comes back are up to the bytes. What a call leaves to the caller is
    done as work_queue.c and TextRun.encode_queue of texts.py do it. */
 #include "added_twin.h"
@@ -8,7 +8,7 @@
 
 enum { MOST_BYTES = 3000, MOST_DOCUMENTS = 400 };
 
-/* What texts become: their ids, where those of each end, and which failures there are, as bits by their status. */
+/* The results of texts: their ids, where each text's ids end, and which failures there are, as bits by their status. */
 typedef struct {
     int32_t *ids;
     int64_t *ends;
@@ -62,7 +62,7 @@ static documents encode_naively(arena *memory, const encoder *e, const added_twi
     return made;
 }
 
-/* Find the tokens of a text, some at a time; those of the outer level may be given. Returns whether they may be encoded. */
+/* Find the tokens of a text, some at a time; the outer level's may be given. Returns whether they may be encoded. */
 static bool check_added(arena *memory, const added_twin *added, const uint8_t *text, int64_t size, int64_t step) {
     int64_t *outer = ROOM(memory, int64_t, 3 * size), *expected = ROOM(memory, int64_t, 3 * size);
     const int64_t n_expected = find_naively(added, text, 0, size, outer, expected);
@@ -149,7 +149,7 @@ static void use(const void *shared, input *in) {
     w.texts.n_ends = room;
     w.texts.ends = ROOM(memory, int64_t, room);
     w.texts.marks = ROOM(memory, int64_t, room);
-    /* Calls pause between documents; what is encoded together is far less than what a call reads. */
+    /* Calls pause between documents; texts encoded together are far shorter than one call's limit. */
     w.pieces.at_a_time = flags & 2 ? 16 * room : 0;
     uint8_t read[MOST_BYTES];
     int64_t offsets[MOST_DOCUMENTS + 1] = {0}, n = 0;
@@ -186,7 +186,7 @@ static void use(const void *shared, input *in) {
         int64_t *ends = ZEROS(memory, int64_t, n + 1);
         const int64_t status = encode_all(&w, e, text, begins, n, out, ends);
         REQUIRE(status <= 0 && (status < 0) == (expected.failures != 0));
-        /* What is whole before an invalid symbol may have ended a text that is encoded alone. */
+        /* The whole pieces before an invalid symbol may have ended a text that is encoded alone. */
         const bool may_be_foreign = expected.failures & bit(TOKDFA_INVALID) && status == TOKDFA_FOREIGN;
         REQUIRE(!status || expected.failures & bit(status) || may_be_foreign);
         if (!status) {

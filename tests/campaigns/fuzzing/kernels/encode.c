@@ -2,7 +2,7 @@
 
    Structs are as in tokdfa/automata/transducers/one_pass.py and tokdfa/tokenizers/encoding: a proper dictionary from bytes with its tables,
    tokens that stand for a piece when they are all of it, a machine that cuts texts, or a dictionary over characters, and
-   a memory so small that what it knows is forgotten all the time. */
+   a cache so small that its entries are dropped all the time. */
 #include "encode_characters.h"
 #include "encode_lines.h"
 #include "encode_texts.h"

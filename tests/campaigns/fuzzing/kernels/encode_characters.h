@@ -184,7 +184,7 @@ static int64_t merge_naively(const characters_of *c, const uint8_t *text, int64_
     return is_foreign ? TOKDFA_FOREIGN : n;
 }
 
-/* Letters, other characters of the same pages and of others, and bytes that are no UTF-8. */
+/* Letters, other characters of the same pages and of others, and bytes that are not UTF-8. */
 static int64_t read_characters(input *in, uint8_t *text, int64_t most) {
     static const char *const parts[] = {"a", "b", " ", "é", "中", "😀", "aab", "   ", "x", "ü", "一", "😁", "я", "\n"};
     int64_t n = 0;

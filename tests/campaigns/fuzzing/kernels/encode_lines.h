@@ -5,7 +5,7 @@
 #include "harness.h"
 #include "../../../../tokdfa/kernels/encode/api.h"
 
-/* Lines of base64 and a rank, from any bytes; what is read is written again, and read again. */
+/* Lines of base64 and a rank, from any bytes; the ranks read are written again, and read again. */
 static void read_ranks(input *in) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     arena memory = {NULL, 0, 0};

@@ -167,7 +167,7 @@ static void build_pairs(encoder *e, const uint8_t *ascii) {
     e->splitting.pair_bits = PAIR_BITS;
 }
 
-/* A machine of random steps: what a symbol does to a state has parents and events for each hypothesis. */
+/* A machine of random steps: the step of a state on a symbol has parents and events for each hypothesis. */
 static void build_splitting(encoder *e, input *in) {
     arena *memory = &e->memory;
     e->n_states = between(in, 1, MOST_STATES);

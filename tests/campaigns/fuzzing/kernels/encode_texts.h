@@ -28,7 +28,7 @@ static void encode_texts(const encoder *e, input *in) {
         const int64_t status = encode_text(&w, e, text, size, out);
         REQUIRE(is_at_rest(&w));
         if (n_begun < 0) {
-            /* What is whole before that may have ended it. */
+            /* The whole pieces before that may have ended it. */
             const bool may_be_foreign = n_begun == TOKDFA_CUT_SHORT || size > TOKDFA_SPLIT_BLOCK;
             REQUIRE(status == n_begun || (status == TOKDFA_FOREIGN && may_be_foreign));
             REQUIRE(status != n_begun || w.split.at == at);
@@ -108,7 +108,7 @@ static void encode_texts(const encoder *e, input *in) {
         for (int64_t i = 0; i < n_done; i++) {
             REQUIRE(ends[i] == piece_ends[i]);
         }
-        /* Splitting alone, a part at a time, of which each begins where the one before was cut short. */
+        /* Splitting alone, a part at a time; each part begins where the one before was cut short. */
         tokdfa_split_run alone = {.splitting = &e->splitting};
         workplace room = {.split = alone};
         make_room(&room, size + 1);

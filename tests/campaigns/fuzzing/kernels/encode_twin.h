@@ -27,7 +27,7 @@ static int64_t symbol_at(const uint8_t *at, int64_t left, int64_t *point) {
     return length <= left ? length : 0;
 }
 
-/* What begins in a text, by definition: run through it, and go back from the end. Returns the number of entries, or how
+/* Split a text, by definition: run through it, and go back from the end. Returns the number of entries, or how
    the text ends it, at *at. */
 static int64_t split_naively(const encoder *e, const uint8_t *text, int64_t size, int64_t *begun, int64_t *at,
                              int64_t *cells, int64_t *places) {

@@ -62,7 +62,7 @@ static void encode_words(const encoder *e, input *in) {
     give_back(&memory);
 }
 
-/* The memory of pieces: what it answers was told it last. */
+/* The piece cache: an answer is the last value stored. */
 static void remember(const encoder *e, input *in) {
     workplace w;
     open_workplace(&w, e, in, 64);

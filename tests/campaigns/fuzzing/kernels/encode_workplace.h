@@ -1,10 +1,10 @@
-/* What encodes texts, and encoding one with its help. */
+/* The state that encodes texts, and encoding one with its help. */
 #ifndef TOKDFA_ENCODE_WORKPLACE_H
 #define TOKDFA_ENCODE_WORKPLACE_H
 
 #include "encode_twin.h"
 
-/* What a thread has for itself. */
+/* The state of one thread. */
 typedef struct {
     arena memory;
     tokdfa_piece_cache known;
@@ -69,7 +69,7 @@ static void begin_again(workplace *w) {
 }
 
 /* Encode a text as TextRun does: more room where it is wanted, and long pieces of improper rules by definition. A call
-   that pauses goes on; the first one to pause may also be given up, as after Ctrl-C. */
+   that pauses is continued; the first one to pause may also be given up, as after Ctrl-C. */
 static int64_t encode_text(workplace *w, const encoder *e, const uint8_t *text, int64_t size, int32_t *out) {
     int64_t n = tokdfa_encode_text(&w->texts, text, size, out), n_pauses = 0;
     if (n == TOKDFA_PAUSED && w->pieces.at_a_time & 1) {

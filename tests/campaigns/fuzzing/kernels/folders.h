@@ -25,7 +25,7 @@ static const target *target_of(const char *folder) {
     exit(2);
 }
 
-/* Run each input of the folders, and say how many there were, and what the runs return in sum. */
+/* Run each input of the folders, and print their number and the sum of the runs' results. */
 static void run_folders(int n_folders, char **folders, int64_t (*run)(const target *, const uint8_t *, size_t),
                         const char *what) {
     static uint8_t data[MOST_BYTES];

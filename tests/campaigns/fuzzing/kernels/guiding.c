@@ -27,7 +27,7 @@ static void use_ban(tables *t, input *in) {
     REQUIRE(tokdfa_ban_step(&ban, (int32_t)t->n_texts, 0) == 0 && tokdfa_ban_step(&ban, 1, (int32_t)t->n_ids) == 0);
 }
 
-/* What the class in Python does where the kernel lacks something. */
+/* The work of the class in Python where the kernel lacks something. */
 static void help(tables *t, int64_t status) {
     REQUIRE(status == MISSING || status == TABLE_FULL || status == TABLE_OF_ANY_FULL);
     tokdfa_guide_cache *cache = status == TABLE_OF_ANY_FULL ? &t->every_cache : &t->cache;
@@ -121,7 +121,7 @@ static void use_guide(tables *t, input *in) {
                                 t->cache.found_text == to.text && t->cache.found_spelled == 0));
             HELPED(status, tokdfa_guide_step(&t->guide, split, row, 0, text, id));
             REQUIRE(status == (is_one && alive[NUMBER(to)]));
-            /* The mask of the row: what is allowed, without what is fragile and forbidden. */
+            /* The mask of the row: the allowed ids, without those both fragile and forbidden. */
             const bool is_cut = is_forbidden(t, row, id);
             REQUIRE(status == ((allowed >> id & 1) && !(is_cut && fragile >> id & 1)));
         }

@@ -114,7 +114,7 @@ static void read_splits(tables *t, input *in) {
     for (int64_t k = 0; k < t->n_cores * t->width; k++) {
         filled[k] = k < t->width ? 0 : (int32_t)below(in, t->n_cores);
     }
-    /* What a row forbids may only take hypotheses away. */
+    /* The ids that a row forbids may only take hypotheses away. */
     for (int64_t core = 1; core < t->n_cores; core++) {
         for (int64_t number = 0; number < t->n_classes; number++) {
             int32_t *both = filled + core * t->width + 2 * number;
@@ -194,10 +194,10 @@ static void read_splits(tables *t, input *in) {
                                 .ending_from = ending_from};
 }
 
-/* Group the ids by a language: one atom an id, some of which are bits too. */
+/* Group the ids by a language: one atom an id; some atoms are bits too. */
 static tokdfa_guide_texts read_groups(tables *t, int32_t *table, int64_t n_texts, uint8_t *final_text, input *in) {
     arena *memory = &t->memory;
-    /* Distances, and nowhere for what leads to no end. */
+    /* Distances, and -1 for states that lead to no end. */
     int32_t *distance = ROOM(memory, int32_t, n_texts);
     uint8_t *nearest = ZEROS(memory, uint8_t, n_texts), *is_dead = ROOM(memory, uint8_t, N_COLUMNS);
     for (int64_t q = 0; q < n_texts; q++) {

@@ -1,6 +1,6 @@
-/* What all targets share: reading decisions from bytes, memory of exact sizes, and what a target is.
+/* Shared by all targets: reading decisions from bytes, memory of exact sizes, and the definition of a target.
 
-   A target builds structs as the API in Python does, from any bytes: what the API checks is true of them, all else is
+   A target builds structs as the API in Python does, from any bytes: they satisfy all checks of the API, all else is
    up to the bytes. It then uses them, compares every answer with a slow twin, and gives everything back. The same
    targets run under libFuzzer (fuzz.c), with eight threads (threads.c), and with failing allocations (allocations.c). */
 #ifndef TOKDFA_HARNESS_H
@@ -81,7 +81,7 @@ static inline void *room_for(arena *from, int64_t n, size_t size, int fill) {
 #define ZEROS(from, type, n) ((type *)room_for((from), (n), sizeof(type), 0))
 #define MINUS_ONES(from, type, n) ((type *)room_for((from), (n), sizeof(type), 0xFF))
 
-/* A copy of what has been written so far, of its exact size. */
+/* A copy of the items written so far, of their exact size. */
 static inline void *exactly(arena *memory, const void *from, int64_t n, size_t size) {
     void *made = room_for(memory, n, size, 0);
     memcpy(made, from, (size_t)n * size);
@@ -96,7 +96,7 @@ static inline void give_back(arena *from) {
     *from = (arena){NULL, 0, 0};
 }
 
-/* The status of a kernel that needs memory. Without memory it says so, and what it was given is as good as before: it is
+/* The status of a kernel that needs memory. Without memory it says so, and its arguments are as good as before: it is
    called again. Only where allocations are made to fail (allocations.c) does that happen. */
 extern bool memory_was_refused(void);
 #define WITH_MEMORY(status, call)                                                                                      \
@@ -118,7 +118,7 @@ extern bool memory_was_refused(void);
         }                                                                                                              \
     } while (0)
 
-/* What is run. `build` makes what threads share; `use` reads it, with memory of its own, and does all that writes;
+/* A target. `build` makes the structs for all threads; `use` reads them, with memory of its own, and does all writing;
    `release` gives back what was built. Both `build` and `use` read on in the input. */
 typedef struct {
     const char *name;

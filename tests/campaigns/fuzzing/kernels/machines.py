@@ -1,4 +1,4 @@
-"""The automata of some patterns as C arrays: what the target of the search runs, made by the package itself.
+"""The automata of some patterns as C arrays for the search target, made by the package itself.
 
 Its judge reads the patterns by a matcher of its own, in `search.c`; the constructs used here are those that it knows.
 """

@@ -1,6 +1,6 @@
 /* Reading the vocabularies of files that nobody has checked: a tokenizer.json, and a SentencePiece model.
 
-   What is read keeps to its room, and what is written of it again is read as the same. Bytes are those of a file, or
+   A file's contents keep to their room, and when written again they are read as the same. Bytes are the file's own, or
    stand for parts of one, so that much of it is plain. */
 #include "../../../../tokdfa/kernels/spelling/api.h"
 #include "harness.h"

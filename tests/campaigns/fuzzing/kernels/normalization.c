@@ -96,7 +96,7 @@ static void find_joining(const form *f, const int32_t *points, const int64_t *pl
     }
 }
 
-/* What becomes of a text, except for spans that are at places which bytes say. */
+/* The normal form of a text, except for spans that are at places which bytes say. */
 static void normalize_around(const form *f, const int32_t *points, const int64_t *places, int64_t n, const uint8_t *text,
                              input *in, arena *memory) {
     enum { MOST_SPANS = 4 };

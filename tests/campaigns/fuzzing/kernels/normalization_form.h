@@ -1,7 +1,7 @@
 /* A normalization form from bytes, and normalizing by definition.
 
-   Its tables keep what the real ones promise (tokdfa/regex/unicode/quick_check.py): characters are fully decomposed, lists
-   are ascending, ASCII never changes, and there is a boundary before what never changes with anything before it. */
+   Its tables keep the real ones' promises (tokdfa/regex/unicode/quick_check.py): characters are fully decomposed, lists
+   are ascending, ASCII never changes, and a boundary precedes each character that nothing before it changes. */
 #ifndef TOKDFA_NORMALIZATION_FORM_H
 #define TOKDFA_NORMALIZATION_FORM_H
 
@@ -18,15 +18,15 @@ enum { N_CHARACTERS = sizeof characters / sizeof *characters, N_ASCII = 5, N_PLA
 enum { MOST_PAIRS = 12, MOST_PARTS_OF = 18, LONGEST_STRETCH = 64, MOST_PARTS_LOOKED_AT = 256 };
 enum { FIRST_SYLLABLE = 0xAC00, LAST_SYLLABLE = 0xD7A3, FIRST_LEAD = 0x1100, FIRST_VOWEL = 0x1161, NO_TAIL = 0x11A7 };
 
-/* What is known of each of the characters; the struct is made of it. */
+/* The properties of each character; the struct is made of them. */
 typedef struct {
     tokdfa_form tables;
     bool composes, is_boundary[N_CHARACTERS];
     uint8_t order[N_CHARACTERS];
-    int n_parts[N_CHARACTERS]; /* 0 for what is not decomposed */
+    int n_parts[N_CHARACTERS]; /* 0 for a character that is not decomposed */
     int32_t parts[N_CHARACTERS][MOST_PARTS_OF];
     int n_pairs;
-    int32_t pairs[MOST_PAIRS][3]; /* what composes, and to what */
+    int32_t pairs[MOST_PAIRS][3]; /* two characters, and their composition */
 } form;
 
 static int place_of(int32_t point) {
@@ -38,13 +38,13 @@ static int place_of(int32_t point) {
     return -1;
 }
 
-/* The combining class; 0 of what the form says nothing of. */
+/* The combining class; 0 for characters that the form does not mention. */
 static int order_of(const form *f, int32_t point) {
     const int place = place_of(point);
     return place < 0 ? 0 : f->order[place];
 }
 
-/* What two characters compose to, or 0: section 3.12 of the standard for Hangul, the list for all others. */
+/* The composition of two characters, or 0: section 3.12 of the standard for Hangul, the list for all others. */
 static int32_t composed_of(const form *f, int32_t left, int32_t right) {
     const bool is_lead = left >= FIRST_LEAD && left < FIRST_LEAD + 19, is_vowel = right >= FIRST_VOWEL && right < FIRST_VOWEL + 21;
     if (is_lead && is_vowel) {
@@ -116,7 +116,7 @@ static int64_t normalize(const form *f, int32_t *parts, int64_t n) {
     return n;
 }
 
-/* Whether nothing that precedes a character takes part in what becomes of it. */
+/* Whether nothing that precedes a character takes part in its normal form. */
 static bool begins_anew(const form *f, int32_t point) {
     bool is_second = (point >= FIRST_VOWEL && point < FIRST_VOWEL + 21) || (point > NO_TAIL && point < NO_TAIL + 28);
     for (int i = 0; i < f->n_pairs; i++) {
@@ -206,7 +206,7 @@ static void read_form(form *f, input *in, arena *memory) {
         kinds[i] = take(in);
         const int kind = kinds[i] % 4;
         f->order[i] = kind == 1 ? orders[(kinds[i] >> 2) % sizeof orders] : 0;
-        /* What is decomposed to is not decomposed itself. */
+        /* The parts of a decomposition are not decomposed themselves. */
         f->n_parts[i] = kind == 2 ? 1 + (kinds[i] >> 2) % 4 : kinds[i] == 255 ? MOST_PARTS_OF : 0;
     }
     for (int i = N_ASCII; i < N_PLAIN; i++) {
@@ -224,7 +224,7 @@ static void read_form(form *f, input *in, arena *memory) {
         if (is_new && !f->order[first] && !f->order[whole]) {
             int32_t *pair = f->pairs[f->n_pairs++];
             pair[0] = characters[first], pair[1] = characters[second], pair[2] = characters[whole];
-            /* Mostly it is what they are the parts of, as in Unicode. */
+            /* Mostly the whole decomposes into the two, as in Unicode. */
             if (f->n_parts[whole] == 2 && !f->n_parts[first] && !f->n_parts[second]) {
                 f->parts[whole][0] = pair[0], f->parts[whole][1] = pair[1];
             }

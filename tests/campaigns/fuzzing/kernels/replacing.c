@@ -1,7 +1,7 @@
 /* Replacing: the ids around matches, which of them are alike, and exchanging stretches of ids, against definitions.
 
-   Where ids are cut is up to the bytes, as tokdfa/jobs/replacing/regions.py has it: symbols have classes, and whatever is beside
-   the last class is cut. Matches are stretches of bytes, of which none overlaps another. */
+   Cuts of ids are up to the bytes, as in tokdfa/jobs/replacing/regions.py: symbols have classes, and symbols next to
+   the last class are cut. Matches are spans of bytes that do not overlap. */
 #include "replacing_twin.h"
 
 enum { MOST_TOKENS = 12, MOST_WIDTH = 5, MOST_IDS = 600, MOST_MATCHES = 200, MOST_KINDS = 4, MOST_FRESH = 6 };

@@ -9,7 +9,7 @@ enum { ROW = 4, OPEN = -1 };
 
 typedef struct {
     int64_t n_tokens, width;
-    const int32_t *first, *last; /* classes, that of the last symbol not multiplied */
+    const int32_t *first, *last; /* classes; the class of the last symbol is not multiplied */
     tokdfa_id_cuts cuts;
     arena memory;
 } vocabulary;

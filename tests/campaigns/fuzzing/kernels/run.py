@@ -24,7 +24,7 @@ SLICE = 120
 
 @dataclass(frozen=True)
 class Slice:
-    """What came of some seconds: processor time, inputs run, edges and features covered, and the input that failed."""
+    """The result of some seconds: processor time, inputs run, edges and features covered, and the input that failed."""
 
     cpu_seconds: float
     executions: int
@@ -80,7 +80,7 @@ def run(program: Path, target: str, work: Path, *, minutes: float, nice: int, le
 def recorded(
     one: Callable[[float], Slice], target: str, promise: str, *, minutes: float, ledger: Path
 ) -> Iterator[Slice]:
-    """Yield slices, each of which gets the seconds that are left, until an input fails; add each to the ledger."""
+    """Yield slices, each with the seconds that are left, until an input fails; add each to the ledger."""
     spent, revision = 0.0, revision_here()
     while spent < 60 * minutes:
         done = one(60 * minutes - spent + 1)
@@ -109,7 +109,7 @@ def minimize(program: Path, target: str, work: Path, *, ledger: Path = LEDGER) -
     fresh.mkdir(parents=True)
     grown = work / "corpora" / target
     sources = [unpack(target, work / "committed"), *([grown] if grown.is_dir() else [])]
-    # What counts are edges, not how often they are taken: some hundred inputs, not thousands.
+    # Only edges count, not how often they are taken: some hundred inputs, not thousands.
     command = [
         str(program),
         "-merge=1",

@@ -1,14 +1,14 @@
 /* Searching, against a matcher that tries every stretch of the text; and spelling.
 
-   The automata are those of machines.py; the vocabulary, the ids, the chunks in which they come and the room of the
-   search are up to the bytes. Whatever is known of tokens - nothing, classes, accelerated states - the matches are the
+   The automata are made by machines.py; the vocabulary, the ids, the chunks in which they come and the room of the
+   search are up to the bytes. With any knowledge of tokens - nothing, classes, accelerated states - the matches are the
    same. The matcher reads a pattern as it is written, and computes the set of places where a match may end. */
 #include "search_twin.h"
 
 /* The first token of a leftmost match has the match's offset in it in its upper bits. */
 enum { OFFSET_SHIFT = 40 };
 
-/* What a thread has for itself. */
+/* The state of one thread. */
 static tokdfa_search new_search(arena *memory, input *in, int64_t initial) {
     const int64_t n_found = 4 * between(in, 1, 12), n_passed = between(in, 0, 9);
     const int64_t n_futile = (int64_t)1 << below(in, 5), n_starts = between(in, 1, 6), n_lines = (int64_t)1 << below(in, 6);
@@ -22,8 +22,8 @@ static tokdfa_search new_search(arena *memory, input *in, int64_t initial) {
     };
 }
 
-/* Search ids that come in chunks; what may still be needed is kept, as tokdfa/jobs/searching/stream.py does. Returns the
-   number of matches, of which up to `most` are written: byte and byte, token and token. */
+/* Search ids that come in chunks; ids still needed are kept, as tokdfa/jobs/searching/stream.py does. Returns the
+   number of matches; up to `most` are written: byte and byte, token and token. */
 static int64_t run_search(const machine *m, const tokdfa_machine *known, tokdfa_search *at, const int32_t *ids,
                           int64_t n, const int64_t *stops, int64_t n_stops, int64_t *matches, int64_t most,
                           bool drops) {

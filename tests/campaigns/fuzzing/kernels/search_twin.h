@@ -71,7 +71,7 @@ static bool is_word(const reading *r, int64_t place) {
 
 static const char *match_options(const char *p, const reading *r, const places *from, places *to);
 
-/* Read an atom, and go on over one symbol, or what is in the parentheses. */
+/* Read an atom, and move over one symbol, or over the group in the parentheses. */
 static const char *match_atom(const char *p, const reading *r, const places *from, places *to) {
     *to = (places){{0}};
     if (*p == '(') {

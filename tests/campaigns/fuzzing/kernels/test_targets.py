@@ -1,4 +1,4 @@
-"""The targets of the kernels: what fuzzing has kept is run again, with every allocation failing in turn."""
+"""The targets of the kernels: all inputs kept by fuzzing are run again, with every allocation failing in turn."""
 
 from __future__ import annotations
 

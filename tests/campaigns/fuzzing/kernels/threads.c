@@ -1,4 +1,4 @@
-/* All targets with eight threads: each builds structs of its own, and all use those of one of them at the same time.
+/* All targets with eight threads: each builds structs of its own, and all use one thread's structs at the same time.
 
    What is shared is only read: under ThreadSanitizer a write to it, or memory that two threads share in secret, is an
    error. Each thread has its own copy of the input, and all find the same answers, which the targets compare. The

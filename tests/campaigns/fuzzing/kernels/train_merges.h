@@ -115,7 +115,7 @@ static void merge(input *in) {
         n += kept;
     }
     REQUIRE(status == n && ends[0] == 0);
-    /* The pairs that make words; given are those of the list, some for each word. */
+    /* The pairs that make words; the list gives some for each word. */
     int64_t *start = ROOM(&memory, int64_t, given ? n_words + 1 : 0);
     for (int64_t i = 0; i <= n_words && given; i++) {
         start[i] = n_words ? n_pairs * i / n_words : 0;

@@ -27,7 +27,7 @@ static void grow_nodes(arena *memory, tokdfa_unigram_buffers *r) {
     r->n_nodes = n;
 }
 
-/* A text of symbols, none of which is a space if it is to be without. */
+/* A text of symbols; without spaces if so wanted. */
 static int64_t read_text(input *in, uint8_t *text, int64_t most, bool is_without) {
     int64_t n = 0, begin[MOST_SYMBOLS], at = 0;
     const int64_t wanted = below(in, most);
@@ -63,7 +63,7 @@ static void segment(const unigram *u, input *in) {
     }
     uint8_t *text = exactly(&memory, all, size, 1);
     int32_t *expected = ROOM(&memory, int32_t, size + 1);
-    /* The sum before it is that of a text that has come so far. */
+    /* The sum so far, as if more text came before this one. */
     const double before = u->tables.single ? (double)(float)(-1.3e3 * (shift >> 1)) : 0;
     double sum = before;
     bool unknown = false, is_known = true;
@@ -247,7 +247,7 @@ static void segment_given(const unigram *u, input *in) {
     give_back(&memory);
 }
 
-/* Ids: what is accepted is the best way through the text of their pieces; other words are written down, if asked for. */
+/* Ids: accepted words are the best way through the text of their pieces; others are written down, if asked for. */
 static void judge(const unigram *u, input *in) {
     enum { MOST = 200, N_KINDS = MOST_PIECES + 2, N_IDS = FIRST_BYTE + 256 };
     arena memory = {NULL, 0, 0};
@@ -352,7 +352,7 @@ static void judge(const unigram *u, input *in) {
         int64_t n_wrong = 0, n_right = 0;
         bool was = false;
         first = made;
-        /* Each word by definition, with the sum that goes on. */
+        /* Each word by definition, with the running sum. */
         double total = 0;
         int64_t text_size = 0;
         for (int64_t at = 0; at < made;) {

@@ -1,4 +1,4 @@
-/* A Unigram model from bytes, and what is right by definition: the best way by a loop over all pieces at each place. */
+/* A Unigram model from bytes, and the answer by definition: the best way by a loop over all pieces at each place. */
 #ifndef UNIGRAM_TWIN_H
 #define UNIGRAM_TWIN_H
 
@@ -139,8 +139,8 @@ typedef struct {
     bool is_there;
 } place;
 
-/* The ids of a sentence by definition, after those that are there. `sum` and `was_unknown` are what is before it, and then
-   what is after it. False if a character is unknown and there is no id for it. */
+/* Append the ids of a sentence by definition. `sum` and `was_unknown` are the state before it, and then
+   the state after it. False if a character is unknown and has no id. */
 static bool encode_by_definition(const unigram *u, const uint8_t *text, int64_t n, double *sum, bool *was_unknown,
                                  int32_t *ids, int64_t *n_ids) {
     const tokdfa_unigram *m = &u->tables;

@@ -1,7 +1,7 @@
 /* The pair test, taking words apart, and the walk over ids, of one stream and of many, against definitions.
 
-   The pair test is that of a dictionary from bytes; the machine is a table of random entries with the marks that a
-   table must have. What makes the walk fast - lanes, marks, looking ahead - must change nothing. */
+   The pair test uses a dictionary from bytes; the machine is a table of random entries with the marks that a
+   table must have. The devices that make the walk fast - lanes, marks, looking ahead - must change nothing. */
 #include "walk_broken.h"
 #include "walk_differences.h"
 #include "walk_neighbours.h"
@@ -62,7 +62,7 @@ static void walk(const machine *m, input *in) {
         const bool expected = left < 0 ? m->tokens[ids[i]] <= NO_TOKEN : forbidden[left * m->n_ids + ids[i]];
         REQUIRE(marks[i] == expected && others[i] == expected);
     }
-    /* In two steps, the first of which ends somewhere; a walk that was stopped goes on after the id, some times. */
+    /* In two steps, the first ending anywhere; a walk that was stopped continues after the id, some times. */
     int restarts = 0;
     tokdfa_place place = {0, w->initial, 0}, twin = place;
     const int64_t stops[2] = {n ? pause * 67 % (n + 1) : 0, n};

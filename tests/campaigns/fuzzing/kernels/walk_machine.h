@@ -133,7 +133,7 @@ static void build_pairs(machine *m) {
         exactly(memory, job.bits, job.n_distinct * BLOCK_WORDS, sizeof *job.bits), m->tokens, &d->history, NULL, 0};
 }
 
-/* Whether id v may not follow id u, by tokenizing what they spell. What cuts the text may follow anything. */
+/* Whether id v may not follow id u, by tokenizing what they spell. An id that cuts the text may follow anything. */
 static bool is_forbidden(const machine *m, int64_t u, int64_t v) {
     const int32_t left = m->tokens[u], right = m->tokens[v];
     if (left < 0 || right < 0) {
@@ -148,7 +148,7 @@ static bool is_forbidden(const machine *m, int64_t u, int64_t v) {
     return tokenize_naively(d, word, size + more, tokens) != 2 || tokens[0] != left || tokens[1] != right;
 }
 
-/* A tree of special tokens read backwards: what follows node n on byte b. */
+/* A tree of special tokens read backwards: the node after node n on byte b. */
 static int32_t *read_specials(input *in, machine *m, int64_t *n_nodes) {
     enum { MOST_NODES = 16 };
     int32_t children[MOST_NODES][256] = {{0}};
@@ -176,7 +176,7 @@ static int32_t *read_specials(input *in, machine *m, int64_t *n_nodes) {
     return exactly(&m->memory, children, 256 * *n_nodes, sizeof **children);
 }
 
-/* The nodes that are reached on what an id has of special tokens that began before it. */
+/* The nodes reached on an id's part of special tokens that began before it. */
 static int64_t nodes_of(const int32_t *children, const uint8_t *begin, const uint8_t *end, int32_t *nodes, bool *whole) {
     int64_t n = 0;
     for (const uint8_t *last = begin + 1; last <= end; last++) {
@@ -219,7 +219,7 @@ static void build_walker(machine *m, input *in) {
             trigger[m->n_classes] = (int32_t)n_all;
         }
     }
-    /* What ids join with the text before them, and what classes spell. */
+    /* The ids that join with the text before them, and the text that classes spell. */
     uint8_t *role = ZEROS(memory, uint8_t, m->n_classes), *joins_text = ZEROS(memory, uint8_t, m->n_ids);
     if (m->is_normalized) {
         tokdfa_find_joining(&m->form.tables, m->id_text, m->id_offsets, m->n_ids, joins_text);
@@ -239,7 +239,7 @@ static void build_walker(machine *m, input *in) {
             uint32_t target = what & 7 ? 1 + (uint32_t)(what >> 3) % (uint32_t)(m->n_states - 1) : 0;
             uint32_t otherwise = what & 16 ? target : what & 32 ? 0 : 1 + (uint32_t)(what >> 2) % (uint32_t)(m->n_states - 1);
             const bool is_empty = state == 0 || number == 0 || number >= m->n_classes;
-            /* A walk that guesses may go on from row 0, wherever that leads. */
+            /* A walk that guesses may continue from row 0, wherever that leads. */
             const uint32_t again = state == 0 && number > 0 && number < m->n_classes ? target : 0;
             target = is_empty ? 0 : target;
             otherwise = is_empty ? 0 : otherwise;
@@ -323,7 +323,7 @@ static void *build(input *in) {
     build_pairs(m);
     m->is_normalized = flags & 2;
     if (m->is_normalized) {
-        /* From the bytes that the dictionary is from, so that what decides about the walk stays where it is. */
+        /* From the bytes that the dictionary is from, so that the bytes deciding about the walk stay in place. */
         input again = {in->data, in->size, 0};
         read_form(&m->form, &again, &m->memory);
     }

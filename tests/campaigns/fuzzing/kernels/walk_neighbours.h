@@ -1,4 +1,4 @@
-/* What is known of neighbouring ids, runs of byte tokens, and texts that differ by spaces, against the definitions. */
+/* Facts about neighbouring ids, runs of byte tokens, and texts that differ by spaces, against the definitions. */
 #ifndef TOKDFA_WALK_NEIGHBOURS_H
 #define TOKDFA_WALK_NEIGHBOURS_H
 

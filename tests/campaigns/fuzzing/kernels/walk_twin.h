@@ -66,7 +66,7 @@ static int check_normalized(const machine *m, const uint32_t *ids, int64_t at) {
             }
         }
         begin -= is_found ? 0 : length;
-        /* What is looked at: some bytes, and some ids before this one. */
+        /* The part looked at: some bytes, and some ids before this one. */
         if (end - text - begin > MOST_LOOKED_AT || (!is_found && at - first == MOST_IDS_BACK)) {
             return UNDECIDED;
         }

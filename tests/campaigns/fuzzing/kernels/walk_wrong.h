@@ -1,10 +1,10 @@
-/* The walk over many streams that goes on after what is wrong, against its definition. */
+/* The walk over many streams that continues after violations, against its definition. */
 #ifndef TOKDFA_WALK_WRONG_H
 #define TOKDFA_WALK_WRONG_H
 
 #include "walk_twin.h"
 
-/* The streams, and where their texts are certainly cut. */
+/* The streams, and where their texts are always cut. */
 typedef struct {
     const uint32_t *ids;
     const uint8_t *certain; /* of two ids that stand side by side */
@@ -42,7 +42,7 @@ static int64_t find_wrong(const machine *m, const uint8_t *forbidden, const stre
         while (begin > 0 && (begin == n || !is_certainly_cut(s, ids, begin))) {
             begin--;
         }
-        /* What overlaps or touches is one part. */
+        /* Parts that overlap or touch are one part. */
         while (count && found[2 * count - 1] >= first + begin) {
             count--;
             begin = found[2 * count] - first < begin ? found[2 * count] - first : begin;
@@ -56,8 +56,8 @@ static int64_t find_wrong(const machine *m, const uint8_t *forbidden, const stre
     }
 }
 
-/* The parts that something wrong is in. What the table does not know is learned on the way, into a copy of it; `drawn`
-   and `more`, a byte each, say where streams begin and where they are certainly cut. */
+/* The parts that contain violations. Entries missing in the table are learned on the way, into a copy of it; `drawn`
+   and `more`, a byte each, say where streams begin and where they are always cut. */
 static void check_wrong_parts(const machine *m, const uint8_t *forbidden, const uint32_t *ids, int64_t n, int drawn,
                               int more) {
     enum { N_SYMBOLS = 5 };

@@ -1,7 +1,7 @@
 /* WordPiece, against longest match first, one code point at a time.
 
    A vocabulary from bytes becomes a trie with failure links (algorithm 2 of *Fast WordPiece Tokenization*, as printed),
-   which is packed; what code points mean is up to the bytes as well, within what tokdfa/tokenizers/models/wordpiece/codes.py promises. */
+   which is packed; the meaning of code points is up to the bytes, too, within the promises of wordpiece/codes.py. */
 #include "wordpiece_twin.h"
 
 static void *build(input *in) {
@@ -116,7 +116,7 @@ static void encode(const tokenizer *t, input *in) {
     give_back(&memory);
 }
 
-/* Single words, with whatever code points. */
+/* Single words, with any code points. */
 static void match_words(const tokenizer *t, input *in) {
     arena memory = {NULL, 0, 0};
     for (int round = 0; round < 8 && has_more(in); round++) {

@@ -1,4 +1,4 @@
-/* What the code points of texts mean, from bytes. */
+/* The meaning of the code points of texts, from bytes. */
 #ifndef TOKDFA_WORDPIECE_CODES_H
 #define TOKDFA_WORDPIECE_CODES_H
 
@@ -126,7 +126,7 @@ static void build_codes(tokenizer *t, input *in) {
         }
         pointer[n_marks] = (int32_t)n_parts;
     }
-    /* Added tokens, the longest first; none begins with what continues a sequence. */
+    /* Added tokens, the longest first; none begins with a character that continues a sequence. */
     bool fast = true;
     const int64_t wanted = take(in) % (MOST_ADDED + 1);
     for (int64_t k = 0; k < wanted; k++) {

@@ -4,7 +4,7 @@
 
 #include "wordpiece_codes.h"
 
-/* A symbol of a word, and what it comes from. */
+/* A symbol of a word, and its origin. */
 typedef struct {
     int32_t symbol;
     int64_t begin, end;
@@ -21,7 +21,7 @@ static void add(tokens *to, int64_t id, int64_t begin, int64_t end) {
     to->ends[to->n++] = end;
 }
 
-/* Longest match first, over symbols; returns false if there is no tokenization. */
+/* Longest match first, over symbols; returns false if no tokenization exists. */
 static bool match(const tokenizer *t, const gathered *word, int64_t n, tokens *to) {
     const int64_t before = to->n;
     for (int64_t at = 0; at < n;) {

@@ -8,7 +8,7 @@
 enum { MOST_ENTRIES = 28, LONGEST_ENTRY = 40, MOST_NODES = 2 + MOST_ENTRIES * LONGEST_ENTRY, MOST_ADDED = 3 };
 enum { N_PAGES = 0x110000 >> 8 };
 
-/* The code points of texts; those up to the gap are letters and digits, of which entries are made, too. */
+/* The code points of texts; up to the gap they are letters and digits, and entries are made of them, too. */
 static const int32_t points[] = {'a', 'b', '1', 'A', 'z', 0xE9, 0x4E2D, 0x1F600, 0xDF, 0x301, 0x345,
                                  ' ', '.', '\t', '\n', 0, '-', '~', 0x300, 0x327, 0x344, 0x4E00, 0xAC01, 0x10FFFF, 0x2028};
 enum { N_POINTS = sizeof points / sizeof *points, N_LETTERS = 11, FIRST_MARK = 9 };

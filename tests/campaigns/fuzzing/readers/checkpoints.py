@@ -1,4 +1,4 @@
-"""Checkpoints of a training: what is read is what was saved, or refused."""
+"""Checkpoints of a training: each is read as it was saved, or refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GGUF files: what is read encodes texts to ids that spell them; llama.cpp itself aborts on many spoiled files.
+"""GGUF files: any file read encodes texts to ids that spell them; llama.cpp itself aborts on many spoiled files.
 
 Every head that is accepted is whole: with its last byte gone it is refused.
 """

@@ -22,7 +22,7 @@ Parts = dict[str, Callable[[random.Random], Any]]
 
 
 def change_json(data: bytes, drawn: random.Random, parts: Parts) -> bytes:
-    """Return a file with some changes; what is no JSON is edited as text."""
+    """Return a file with some changes; data that is not JSON is edited as text."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):

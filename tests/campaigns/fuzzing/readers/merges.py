@@ -1,4 +1,4 @@
-"""merges.txt, alone and beside vocab.json: the ids are those of tokenizers.
+"""merges.txt, alone and with vocab.json: the ids match the tokenizers library.
 
 An input begins with a byte that chooses the format. With a vocabulary, it follows the rules after three zero bytes.
 """

@@ -36,7 +36,7 @@ def main(name: str, cpu_seconds: float, arguments: list[str]) -> None:
 
         warnings.simplefilter("error")
         subject = target(name)
-        # What is imported or built once is no part of any input's time.
+        # Imports and objects built once do not count towards any input's time.
         for data in inputs(name).values():
             subject.check(data)
         gc.collect()

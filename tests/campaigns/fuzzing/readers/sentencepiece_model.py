@@ -1,4 +1,4 @@
-"""SentencePiece models: the ids and texts are those of the sentencepiece package."""
+"""SentencePiece models: the ids and texts match the sentencepiece package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Patterns that split, as a tokenizer.json gives them: the pieces are those of the library and of the slow twin.
+r"""Patterns that split, as a tokenizer.json gives them: the pieces match the library and the slow twin.
 
 The first byte of an input chooses the library, the behavior and whether the pattern is inverted.
 """

@@ -1,6 +1,6 @@
-"""Token stores: what is read does not depend on how it is read, and is what is in the files at the places given.
+"""Token stores: the ids read do not depend on the way they are read, and are the ids in the files at the places given.
 
-An input is a folder of files: the name of what is opened and, for each file, its name and its content.
+An input is a folder of files: the name of the file that is opened and, for each file, its name and its content.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _check_places(store: Store, ids: list[int], starts: list[int], numbers: list
 
 
 def _at(store: Store, place: Location) -> int | None:
-    """Return the id at a place; None if there is no other reader for it."""
+    """Return the id at a place; None if the file has no other reader."""
     path = Path(place.file)
     if place.unit == "byte":
         assert store.dtype is not None

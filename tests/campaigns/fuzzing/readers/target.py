@@ -1,4 +1,4 @@
-"""What a target is: a check of one input, a way to change inputs, and the time and memory that an input may take."""
+"""The definition of a target: a check of one input, a way to change inputs, and the time and memory for one input."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Target:
     Attributes
     ----------
     check : function
-        Reads an input and returns whether it was accepted. It raises whatever the reader should not have raised, and
+        Reads an input and returns whether it was accepted. It raises any error that the reader should not raise, and
         AssertionError where the answer is wrong.
     change : function, optional
         Returns a changed input; bytes are changed in the usual ways otherwise.

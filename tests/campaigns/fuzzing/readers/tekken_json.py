@@ -1,4 +1,4 @@
-"""tekken.json: the ids are those of mistral-common."""
+"""tekken.json: the ids match mistral-common."""
 
 from __future__ import annotations
 

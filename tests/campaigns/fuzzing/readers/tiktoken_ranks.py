@@ -1,4 +1,4 @@
-"""Rank files: the ids are those of tiktoken."""
+"""Rank files: the ids match tiktoken."""
 
 from __future__ import annotations
 

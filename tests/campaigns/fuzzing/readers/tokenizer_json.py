@@ -1,4 +1,4 @@
-"""tokenizer.json, with BPE and WordPiece models: the ids are those of tokenizers."""
+"""tokenizer.json, with BPE and WordPiece models: the ids match the tokenizers library."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check(data: bytes) -> bool:
     except BaseException as error:
         if type(error).__name__ == "PanicException":
             return True
-        # What is left to the caller is not checked as the library checks it.
+        # Steps left to the caller are not checked as the library checks them.
         if not tokenizer.ignored:
             raise AssertionError(f"the library refuses it: {error}") from None
         return True

@@ -1,4 +1,4 @@
-"""vocab.txt of WordPiece: entries and ids are those of tokenizers."""
+"""vocab.txt of WordPiece: entries and ids match the tokenizers library."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.campaigns.fuzzing.readers.target import Target, folder, must_agree
 from tokdfa.base.errors import TokdfaError
 
 TEXTS = ["", "un a able unaffable", "A, b.'s é e\u0301 [SEP] x", "中a国 \t[MASK]a", "straße İ \0\u0345", "##a [unk]"]
-# White space, to the library or to Python, and what only looks like it.
+# White space, to the library or to Python, and characters that only look like it.
 BLANKS = (*" \t\r\v\f\u3000\u00a0\u1680\u2003\u2028\u205f", *"\x1c\x1d\x1e\x1f\x85", *"\u200b\ufeff\u180e\0")
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -39,7 +39,7 @@ def check(data: bytes) -> bool:
             return None
         return ids
 
-    # What is built for the first text takes a hundred times as long as reading.
+    # Building the tables for the first text takes a hundred times as long as reading.
     if crc32(data) % 8:
         return True
     must_agree(lambda text: tokenizer.encode(text).tolist(), encode, TEXTS)

@@ -13,7 +13,7 @@ __all__ = ["check"]
 
 
 def check(member: Member, drawn: random.Random) -> Counter[str]:
-    """Ban words of a stream, and compare the allowed ids along streams with those of brute force."""
+    """Ban words of a stream, and compare the allowed ids along streams with brute force."""
     met: Counter[str] = Counter()
     streams = [member.stream(drawn) for _ in range(3)]
     spelled = [data for ids in streams if (data := member.spell(ids))]

@@ -26,7 +26,7 @@ SPANS = 3
 
 
 def ask(member: Member, asked: list[Question]) -> None:
-    """Ask, whatever the answers are."""
+    """Ask, and ignore the answers."""
     for question, value in asked:
         with suppress(TokdfaError):
             question(member.tokenizer, value)
@@ -45,7 +45,7 @@ def grown(member: Member, asked: list[Question], rounds: int) -> int:
     They are asked of a tokenizer that is loaded for it: the buffer that a question renews takes no more than the one
     before, but where that was made earlier, its release is not counted.
     """
-    # What is there already is not looked at by each collection.
+    # Objects that exist already are not scanned by each collection.
     gc.collect()
     gc.freeze()
     tracemalloc.start()
@@ -54,7 +54,7 @@ def grown(member: Member, asked: list[Question], rounds: int) -> int:
         for _ in range(WARM):
             ask(fresh, asked)
         least = sys.maxsize
-        # A table that is made once so many ids have been read takes memory once; what grows without end, each time.
+        # A table that is made once so many ids have been read takes memory once; one that grows without end, each time.
         for _ in range(SPANS):
             before = traced()
             for _ in range(rounds):

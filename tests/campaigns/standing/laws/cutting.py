@@ -1,4 +1,4 @@
-"""Safe cuts: whatever follows, the ids of a text begin with those of the part before the cut, and the rest stays."""
+"""Safe cuts: whatever follows, the ids of a text begin with the ids of the part before the cut, and the rest stays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def check(member: Member, drawn: random.Random, continuations: int = CONTINUATIO
     met: Counter[str] = Counter()
     tokenizer = member.tokenizer
     if tokenizer.algorithm == "Unigram":
-        # The sum of scores goes on across a cut, so the part after it is not encoded as a text of its own.
+        # The sum of scores continues across a cut, so the part after it is not encoded as a text of its own.
         return met + Counter(["refused"])
     text = member.text(drawn)
     cuts = tokenizer.safe_cuts(text).tolist()

@@ -1,4 +1,4 @@
-"""Searching and replacing: matches are those of `regex` in the text that the library decodes, cut at special tokens."""
+"""Searching and replacing: matches equal `regex`'s in the text that the library decodes, cut at special tokens."""
 
 from __future__ import annotations
 

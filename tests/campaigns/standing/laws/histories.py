@@ -1,4 +1,4 @@
-"""Histories: any order of calls, copies and threads give what a fresh tokenizer gives."""
+"""Histories: any order of calls, copies and threads give the answers of a fresh tokenizer."""
 
 from __future__ import annotations
 

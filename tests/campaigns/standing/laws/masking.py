@@ -19,7 +19,7 @@ LONGEST_WALK = 200
 
 
 def check(member: Member, drawn: random.Random) -> Counter[str]:
-    """Compare masks of a finite language with all of its streams, and those of an endless one with walks and texts."""
+    """Compare masks of a finite language with all of its streams, and masks of an endless one with walks and texts."""
     met: Counter[str] = Counter()
     try:
         member.tokenizer.guide()

@@ -1,4 +1,4 @@
-"""Encoding: a text in parts, however it is cut, has the ids of the whole text, which are those of the library."""
+"""Encoding: a text in parts, cut anywhere, has the ids of the whole text, which equal the library's."""
 
 from __future__ import annotations
 
