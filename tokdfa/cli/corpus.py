@@ -49,11 +49,8 @@ def validate_corpus(
     threads: int,
     report_path: str | None,
     cluster: str | None,
-    html_path: str | None,
-    tok: str,
-    as_json: bool,
-) -> int:
-    """Validate all files, here or on a cluster, print the findings, and return the exit status."""
+) -> tuple[Report, dict[str, Report]]:
+    """Validate all files, here or on a cluster, and return the findings in all of them, and in each."""
     from tokdfa.jobs.shards.run import check_shards
     from tokdfa.stores.opening import find_stores
 
@@ -74,10 +71,11 @@ def validate_corpus(
         else:
             check_all = partial(check_shards, tokenizer, files, options, advance=advance, finished=finished)
         report = check_all(threads=threads, report_path=report_path)
-    if html_path is not None:
-        from tokdfa.draw.report.corpus import CorpusReport
+    return report, reports
 
-        CorpusReport(tokenizer, report, reports, title=tok, source=", ".join(paths)).save(html_path)
+
+def print_findings(report: Report, *, as_json: bool) -> int:
+    """Print the findings in a corpus, and return the exit status."""
     if as_json:
         valid = False if report.violations else None if report.broken else True
         print_json({"valid": valid, "tokens": report.ids, "report": report.to_dict()})

@@ -126,6 +126,7 @@ def command(tok: str, specials: str | None, format_name: str | None, escapes: bo
 def _draw_rules(tokenizer: Tokenizer, asked: Asked) -> int:
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.draw.automaton import arrows_of, dfa_graph
+    from tokdfa.draw.graph import word_label
 
     refuse_options(tokenizer.algorithm, word=asked["words"])
     max_states = asked["max_states"]
@@ -154,7 +155,9 @@ def _draw_rules(tokenizer: Tokenizer, asked: Asked) -> int:
     except AlphabetError as error:
         raise AlphabetError(error.what, value=error.value, where="--run") from None
     if painted is not None and dfa.run(painted) is None:
-        remark("the automaton does not accept this sequence of tokens; the run is highlighted up to where it stops")
+        n = next(n for n in range(len(painted)) if dfa.run(painted[: n + 1]) is None)
+        stop = f"where it stops: before token {n}, {word_label(painted[n])}"
+        remark(f"the automaton does not accept this sequence of tokens; the run is highlighted up to {stop}")
     return _write(graph, dfa.n_states, dfa.n_transitions, asked)
 
 

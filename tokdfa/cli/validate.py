@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokdfa.cli import options
-from tokdfa.cli.corpus import corpus_options, is_of_files, validate_corpus
+from tokdfa.cli.corpus import corpus_options, is_of_files, print_findings, validate_corpus
 from tokdfa.cli.ids import ids_and_documents
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import counted, print_json, say, shown_ids
@@ -112,17 +112,14 @@ def command(
     if is_corpus:
         reading = corpus_options(dtype, field, documents, literal)
         threads = threads or (os.cpu_count() or 1 if cluster is None else 1)
-        return validate_corpus(
-            tokenizer,
-            paths,
-            reading,
-            threads=threads,
-            report_path=report_path,
-            cluster=cluster,
-            html_path=html_path,
-            tok=tok,
-            as_json=as_json,
+        total, files = validate_corpus(
+            tokenizer, paths, reading, threads=threads, report_path=report_path, cluster=cluster
         )
+        if html_path is not None:
+            from tokdfa.draw.report.corpus import CorpusReport
+
+            CorpusReport(tokenizer, total, files, title=tok, source=", ".join(paths)).save(html_path)
+        return print_findings(total, as_json=as_json)
     (ids,) = paths
     stream, starts, records = ids_and_documents(ids, dtype, field, documents)
     if html_path is None:

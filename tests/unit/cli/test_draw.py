@@ -94,7 +94,7 @@ def test_a_run_is_painted_as_far_as_it_goes(merges: Path, tmp_path: Path, capsys
     assert output.read_text(encoding="utf-8").count("penwidth=2.5") == 2
     assert capsys.readouterr().err == ""
     assert run("draw", merges, "-o", output, "--run", "b a a b", "--force") == 0
-    assert "up to where it stops" in capsys.readouterr().err
+    assert "up to where it stops: before token 2, a" in capsys.readouterr().err
 
 
 def test_the_surroundings_of_a_token(merges: Path, tmp_path: Path) -> None:

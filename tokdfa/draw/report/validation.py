@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, Unpack
 
 import numpy.typing as npt
 
@@ -228,12 +228,10 @@ def validation_report(
     ids: npt.ArrayLike | Iterator[IntegerArray],
     *,
     all: bool = False,
-    window: bool = False,
-    documents: int | npt.ArrayLike | None = None,
-    literal: bool = False,
     max_shown: int = MAX_SHOWN,
     names: tuple[str, str] = ("", ""),
     record_name: Callable[[int], str] | None = None,
+    **options: Unpack[ValidationOptions],
 ) -> ValidationReport:
     """Validate ids, and make a page of the result.
 
@@ -248,14 +246,15 @@ def validation_report(
         The stream; an iterator gives it in chunks.
     all : bool
         Whether the verdict has all violations, or only the first. The page counts all of them either way.
-    window, documents, literal
-        See :func:`tokdfa.validate`. The page names the document of each violation, from 0, and the token in it.
     max_shown : int
         The number of violations that the page shows; each takes about 500 bytes.
     names : tuple of str
         The names of the tokenizer and of the stream.
     record_name : callable, optional
         The name of a document by its number, such as ``line 4``; by default ``document 3``.
+    **options
+        `window`, `documents` and `literal`: see :func:`tokdfa.validate`. The page names the document of each violation,
+        from 0, and the token in it.
 
     Returns
     -------
@@ -274,7 +273,6 @@ def validation_report(
     """
     if isinstance(ids, AnyTokenizer):
         raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.validation_report(tokenizer, ids)", swapped=True)
-    options: ValidationOptions = {"window": window, "documents": documents, "literal": literal}
     collection = Collection(tokenizer, max(max_shown, 1), record_name, **options)
     violations = collection.watch(ids if isinstance(ids, Iterator) else [ids])
     if all:
@@ -285,10 +283,11 @@ def validation_report(
             pass
     result = validation(collection.tokens, found)
     how = []
-    if window:
+    if options.get("window"):
         how.append("cut out of a longer stream")
+    documents = options.get("documents")
     if documents is not None:
         how.append(f"documents, with {documents} between them" if isinstance(documents, int) else "documents")
-    if literal:
+    if options.get("literal"):
         how.append("special tokens by the text that they decode to")
     return ValidationReport(result, collection, names[0] or tokenizer.format, names[1], ", ".join(how))
