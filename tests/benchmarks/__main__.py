@@ -2,7 +2,7 @@
 
 Each benchmark runs after the other, which takes some forty minutes; its tables go, with the versions, the date and the
 load of the machine, to the file that the figure is drawn from, and the figure is drawn again. Peers that are missing
-are in ``pip install --group peers``; bench_wordpiece and bench_load say what else they can compare with.
+are in ``pip install --group peers``; bench_wordpiece and bench_load name their further peers.
 """
 
 from __future__ import annotations

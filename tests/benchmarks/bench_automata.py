@@ -1,8 +1,8 @@
-"""Explicit automata beside automata-lib and pynini: minimization, equivalence, product, union of words.
+"""Explicit automata compared with automata-lib and pynini: minimization, equivalence, product, union of words.
 
-Every library works on its own representation, made beforehand, in its fastest documented way: those of pynini sort the
-arcs beforehand and change in place, so that a copy, which shares what it does not change, is minimized. What they find
-is compared.
+Every library works on its own representation, made beforehand, in its fastest documented way: pynini's sort the
+arcs beforehand and change in place, so that a copy, which shares what it does not change, is minimized. The results
+are compared.
 
     python -m tests.benchmarks.bench_automata [--states N…]
 """
@@ -55,7 +55,7 @@ class Automaton:
 
 
 def random_automaton(n: int, source: random.Random, *, copies: int = 1) -> Automaton:
-    """Return an automaton of `n` states, of which `copies` each are equivalent."""
+    """Return an automaton of `n` states, in groups of `copies` equivalent ones."""
     distinct = n // copies
     core = [[source.randrange(distinct) for _ in SYMBOLS] for _ in range(distinct)]
     core_finals = {q for q in range(distinct) if source.random() < 0.3}

@@ -2,7 +2,7 @@
 
 ``TOKDFA_DATA=… python -m tests.benchmarks.bench_before OTHER_CHECKOUT [PAIRS]``
 
-Both run by this Python, whose environment has to have what the older one needs. Only public names are used. A process
+Both run by this Python, with all requirements of the older one. Only public names are used. A process
 measures at rest: one call that does not count, then the median of five.
 """
 

@@ -1,4 +1,4 @@
-"""What a corpus costs on a cluster: the rates of storage, unpacking and the kernel, and one worker of Ray beside two.
+"""The cost of a corpus on a cluster: the rates of storage, unpacking and the kernel, and of one and two workers of Ray.
 
 Usage: ``python -m tests.benchmarks.bench_cluster TOKENIZER [GIGABYTES [PAIRS]]``. The source of the package is encoded
 and repeated as documents. The first part needs no Ray: rates of one core by processor time, and of storage by the

@@ -1,4 +1,4 @@
-"""Comparing whole tokenizers: what comes of it, how long it takes, how much memory.
+"""Comparing whole tokenizers: the results, how long it takes, how much memory.
 
 Each comparison is a process of its own. Where texts separate the two, the pieces of the witness and its ids are found
 by backtracking and by the tokenizers themselves; for two patterns of tiktoken its own answer is compared.

@@ -6,7 +6,7 @@
   text, one thread; both also on words that occur once each
 - `start` encodes a text as the first call of a process after loading, so that all tables are made in it
 - `documents` encodes many texts in one call, each encoder by one thread and then by as many as there are processors,
-  and with those threads beside as many processes
+  and compares these threads with as many processes
 - `short` encodes one short text at a time
 - `load` is from the start of a process to the first ids, `memory` the most that one holds
 """
@@ -112,7 +112,7 @@ def cold(texts: dict[str, str]) -> None:
                 began = process_time()
                 encode(text)
                 seconds[peer.name].append(process_time() - began)
-                # Freed when the next one is made, its tables would push those of the next one out of the caches.
+                # Freed when the next one is made, its tables would push the next one's out of the caches.
                 del encode
         speeds(f"cl100k, {title}, first pass", {k: median(v) for k, v in seconds.items()}, len(text.encode()))
 

@@ -1,4 +1,4 @@
-"""Time per byte as texts grow, without pre-tokenizer: one pass, beside Algorithm 1 and a priority queue.
+"""Time per byte as texts grow, without pre-tokenizer: one pass, compared with Algorithm 1 and a priority queue.
 
 ``TOKDFA_DATA=… python -m tests.benchmarks.bench_encode_growth [longest]``, 100 MB by default; about two minutes. The
 texts are adversarial ones: equal letters, random tokens, near-merges. Algorithm 1 looks for every rule of the

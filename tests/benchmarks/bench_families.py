@@ -1,4 +1,4 @@
-"""Encoding and judging by tokenizers of every family, beside gigatoken and the library that defines each file.
+"""Encoding and judging by tokenizers of every family, compared with gigatoken and the library that defines each file.
 
 ``TOKDFA_DATA=… TOKDFA_FAMILIES=… python -m tests.benchmarks.bench_families [TABLE…] [--family NAME…]``
 
@@ -45,7 +45,7 @@ Row = list[object]
 
 
 def beside(family: Family, text: str) -> dict[str, Any]:
-    """Return the encoders of a family whose ids are those of its library, ours first; `None` is a peer with others."""
+    """Return the encoders of a family that give its library's ids, ours first; `None` is a peer with other ids."""
     expected = np.asarray(family.by_library(text), dtype=np.int64)
     ours = family.tokenizer.encode
     assert np.array_equal(ours(text), expected), family.name
@@ -111,7 +111,7 @@ def documents(family: Family) -> Iterator[Row]:
 
 
 def judge(family: Family) -> Iterator[Row]:
-    """Yield how many million ids a second are judged: those that encode gives, and ones of which some are spoiled."""
+    """Yield how many million ids a second are judged: ids from encode, and the same with some spoiled."""
     tokenizer = family.tokenizer
     for title, text in texts(family, JUDGED_LENGTH).items():
         ways, ids = beside(family, text), tokenizer.encode(text)
@@ -133,7 +133,7 @@ def _round_trip(theirs: Any, ids: Any) -> bool:
 
 
 def spoiled(tokenizer: tokdfa.AnyTokenizer, ids: Any, share: float) -> Any:
-    """Return ids of which this share is replaced by others of the same stream, which mean something."""
+    """Return ids with this share replaced by others of the same stream, which mean something."""
     source, out = np.random.default_rng(7), ids.copy()
     places = source.random(len(ids)) < share
     out[places] = source.choice(ids, int(places.sum()))
@@ -141,7 +141,7 @@ def spoiled(tokenizer: tokdfa.AnyTokenizer, ids: Any, share: float) -> Any:
 
 
 def rollouts(family: Family) -> Iterator[Row]:
-    """Yield the seconds that checking 10,000 rollouts of 2,000 ids takes, of which 1 % have drifted."""
+    """Yield the seconds that checking 10,000 rollouts of 2,000 ids takes; 1 % have drifted."""
     tokenizer, source = family.tokenizer, np.random.default_rng(7)
     stream = drifted(tokenizer, tokenizer.encode(texts(family, LENGTH)["English"]), 1.3 * 0.01, source)
     streams = some(tokenizer, stream, source)

@@ -2,16 +2,16 @@
 
 ``TOKDFA_DATA=… python -m tests.benchmarks.bench_growth [longest [jobs…]]``, 64 MB by default: a minute. With 1073741824
 it goes to 1 GB in some ten minutes, as far as memory allows; ``--json figures/measurements/growth_jobs.json`` keeps the
-tables for the figure. The text is that of the corpora within ASCII, so that a string has a byte a character, its
+tables for the figure. The text is the ASCII part of the corpora, so that a string has a byte a character, its
 paragraphs in random orders and some of them with two letters exchanged, so that there are always new words. A job stops
 where a run would take more than 30 seconds.
 
-Time is that of the program and that of the system on its behalf, of the fastest of three runs, or of one where that
-takes long. A ratio is that of the time of the program for twice as much. The time of the system is almost only that of
-bringing new memory for results: beside it stands the time in which the system brings as much memory as the run has
+Time is processor time of the program and of the system on its behalf, in the fastest of three runs, or in one if that
+takes long. A ratio compares the program's time for twice as much. The system spends its time almost only on
+bringing new memory for results: next to it is the time that the system needs to bring as much memory as the run has
 taken more of than was there, to a program that only writes zeros to it ("memory alone"). A virtual machine may take a
 second for a gigabyte that its host has to find first, and a tenth of that when the machine itself has it free; so that
-time is no property of a job. The exit status is 1 if a ratio of two times above a tenth of a second is above 2.1.
+time is not a property of a job. The exit status is 1 if a ratio of two times above a tenth of a second is above 2.1.
 Hostile texts are in `bench_hostile_growth`, numbers of merges and of symbols in `bench_train_growth`, sizes of
 dictionaries in `bench_fold_growth`.
 """
@@ -46,7 +46,7 @@ LINES_EACH = 20
 CHANGED = 0.03
 MEASURABLE = 0.1
 MOST = 2.1
-# Bytes of memory for each byte of text, most of them for Unigram, whose texts become strings of two bytes a character.
+# Bytes of memory for each byte of text, most of them for Unigram, where texts become strings of two bytes a character.
 BYTES_EACH = 10
 MERGES = 10_000
 PIECES = 8_000
@@ -67,7 +67,7 @@ def paragraphs() -> list[str]:
 
 
 class Longest:
-    """The longest text that was asked for, whose beginnings are all others."""
+    """The longest text that was asked for; all others are its beginnings."""
 
     text = ""
 
@@ -147,7 +147,7 @@ def on_ids(
 
 
 def validated(tokenizer: Any, ids: Any) -> None:
-    """Validate ids, all of which have to be judged."""
+    """Validate ids, and require that all are judged."""
     verdict = tokenizer.validate(ids)
     if not verdict:
         raise AssertionError(f"not canonical: {verdict.reason}")
@@ -183,12 +183,12 @@ JOBS: dict[str, Callable[[int, Path], Work]] = {
     "replace": on_ids(lambda tokenizer, ids: tokdfa.Replacer(tokenizer, "zebra", "horse").replace(ids)),
     "compare": comparing,
 }
-# The job whose size is a number of tokens, and the first and last size.
+# The job with a number of tokens as its size, and the first and last size.
 TOKENS = {"compare": (12_500, 200_000)}
 
 
 def fits(size: int) -> bool:
-    """Return whether a text of this size and what is made of it leave a quarter of the free memory."""
+    """Return whether a text of this size and its results leave a quarter of the free memory."""
     path = Path("/proc/meminfo")
     if not path.exists():
         return True
@@ -197,7 +197,7 @@ def fits(size: int) -> bool:
 
 
 class Spent(NamedTuple):
-    """What a run takes: seconds of the program and of the system, pages that were brought, and bytes of memory.
+    """The cost of a run: seconds of the program and of the system, pages that were brought, and bytes of memory.
 
     `new` are the bytes that the process held at most beyond those from before the run, `peak` all that it held, the
     longest text among it; None where the system does not say.

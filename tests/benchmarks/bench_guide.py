@@ -1,10 +1,10 @@
-"""Guides and bans: the times of a mask, of a step and of building, beside llguidance and xgrammar where installed.
+"""Guides and bans: the times of a mask, of a step and of building, with llguidance and xgrammar where installed.
 
     TOKDFA_DATA=... python -m tests.benchmarks.bench_guide [gpt2|cl100k|o200k] [--json FILE]
 
-A *new* state is one whose mask was not made before; one *met before* is asked for again. A *first* step is one that was
-not taken before; it is taken *again* at once. Walks choose among the allowed ids at random, so most of what they write
-is text that no model would. Masks and steps are processor time of the thread; building is elapsed time. The masks of
+The mask of a *new* state was not made before; one *met before* is asked for again. A *first* step is one that was
+not taken before; it is taken *again* at once. Walks choose among the allowed ids at random, so most of their text
+is unlike a model's. Masks and steps are processor time of the thread; building is elapsed time. The masks of
 the peers allow every tokenization of the text: they know neither the merges nor the pre-tokenizer, so they compute
 less. Their matchers have no states that can be kept; each mask of theirs counts.
 """
@@ -111,7 +111,7 @@ def along(automaton: tokdfa.Guide | tokdfa.Ban, ids: list[int]) -> tuple[list[fl
         following, seconds = timed(automaton.step, state, id)
         (again if (state, id) in seen else first).append(seconds)
         seen |= {state, (state, id)}
-        # What is banned is not said.
+        # The banned ids are not told.
         state = automaton.initial if following is None else following
     return new, old, first, again
 
@@ -200,7 +200,7 @@ def llguidance_masks(name: str, tokenizer: tokdfa.Tokenizer) -> list[list[object
 
 
 def xgrammar_masks(name: str, tokenizer: tokdfa.Tokenizer) -> list[list[object]]:
-    """Measure xgrammar: a compiled grammar a regular expression, whose masks are made when it is compiled."""
+    """Measure xgrammar: a compiled grammar for each regular expression; its masks are made when it is compiled."""
     import xgrammar
 
     info = xgrammar.TokenizerInfo(spellings(tokenizer), stop_token_ids=[tokenizer.n_ids - 1])

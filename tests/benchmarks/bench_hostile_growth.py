@@ -2,7 +2,7 @@
 
 ``TOKDFA_DATA=… python -m tests.benchmarks.bench_hostile_growth [longest [tokenizers…]]``, 64 MB by default; some
 minutes. 1,000,000,000 takes an hour and twelve gigabytes. Texts without an end of a piece, of equal letters, of
-alternating scripts and without spaces are encoded, and their ids validated and searched. A ratio is that of the time
+alternating scripts and without spaces are encoded, and their ids validated and searched. A ratio compares the time
 for twice as many bytes, in processor time; a way stops where a run would take more than 40 seconds. The exit status is
 1 if a ratio of two times above a tenth of a second is above 2.1, the least of three runs each.
 """
@@ -35,7 +35,7 @@ LOADED: dict[str, tuple[str, dict[str, str]]] = {
 
 
 def letters(size: int) -> str:
-    """Letters without an end of a piece, so that what is at the end may hang on what is at the beginning."""
+    """Letters without an end of a piece, so that the end may depend on the beginning."""
     part = "".join(random.Random(1).choices("etaoinshrdlu", k=9973))
     return (part * (size // len(part) + 1))[:size]
 

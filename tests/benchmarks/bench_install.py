@@ -4,7 +4,7 @@
 
 Each run clones the checkout, makes a virtual environment and runs the README's first command in it, once with the
 compiler of the machine and once with nothing on PATH but Python, where pip fetches the Zig compiler. pip's cache is not
-used. What is measured depends on the network.
+used. The result depends on the network.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Loading tokenizers beside the files' own libraries and faster ones, and loading the objects of these libraries.
+"""Loading tokenizers with tokdfa, the files' own libraries and faster ones, and loading the objects of these libraries.
 
 ``TOKDFA_DATA=… python -m tests.benchmarks.bench_load [files] [models] [objects] [NAME=FILE...]``, by default all three.
-`files` loads six files beside every library that reads them, and `models` Unigram models of 32,000 pieces, with and
+`files` loads six files with every library that reads them, and `models` Unigram models of 32,000 pieces, with and
 without a character table, which SentencePiece trains first, within a minute. Libraries put off some of their work until
-the first text, so the time of loading is given, and that until the first ids, both in a process that has loaded before;
-``bench_start`` begins with the start of a process. `objects` loads what the libraries themselves have loaded, beside
-the time that these take to give what is in their objects, below which nothing can be. Any tokenizer.json that is named
-(Llama-3's, Qwen's, Gemma's) is loaded beside tokenizers, as a file and as an object. A table is printed, and kept with
+the first text, so the times of loading and until the first ids are given, both in a process that has loaded before;
+``bench_start`` begins with the start of a process. `objects` loads objects of the libraries themselves, next to
+the time that these take to give the contents of their objects, a lower bound. Any tokenizer.json that is named
+(Llama-3's, Qwen's, Gemma's) is loaded next to tokenizers, as a file and as an object. A table is printed, and kept with
 ``--json FILE``, as soon as it is measured.
 """
 
@@ -189,7 +189,7 @@ def _trained(lines: list[str], rule: str) -> bytes:
 
 
 def beside_tokenizers(files: dict[str, Path], repeats: int) -> None:
-    """Print how long tokenizer.json files take, beside tokenizers, and the objects that it makes of them."""
+    """Print how long tokenizer.json files take, with us and with tokenizers, and the objects that it makes of them."""
     import tokenizers
 
     import tokdfa
@@ -212,7 +212,7 @@ def beside_tokenizers(files: dict[str, Path], repeats: int) -> None:
 
 
 def objects(vocabs: Path, repeats: int) -> None:
-    """Print how long the objects of other libraries take, beside these libraries and what they take to give it."""
+    """Print how long the objects of other libraries take, next to these libraries, and their time for the contents."""
     import sentencepiece
     import tiktoken
     import tokenizers

@@ -1,4 +1,4 @@
-"""Validation and encoding with a normalizer that is mostly the identity, beside the same without one.
+"""Validation and encoding with a normalizer that is mostly the identity, compared with the same without one.
 
 cl100k with NFC before it, as Qwen has, against cl100k: millions of ids a second at rest in texts of several scripts,
 megabytes of text encoded a second, and the memory that a stream of a gigabyte takes.

@@ -1,4 +1,4 @@
-"""How fast pairs are tested: ids of real text and random ones, beside numpy reading the same array.
+"""How fast pairs are tested: ids of real text and random ones, compared with numpy reading the same array.
 
 ``TOKDFA_DATA=… python -m tests.benchmarks.bench_pair_test [--ids N] [NAME …]`` with gpt2, cl100k, o200k.
 

@@ -1,4 +1,4 @@
-"""Replacing in ids beside decoding, RE2 and encoding again: one match in 10,000 tokens, and none.
+"""Replacing in ids compared with decoding, RE2 and encoding again: one match in 10,000 tokens, and none.
 
 Run from the top of the repository, with TOKDFA_DATA naming the folder of the vocabularies and corpora:
 ``python -m tests.benchmarks.bench_replace [repeats]``.

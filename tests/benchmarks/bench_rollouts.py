@@ -1,4 +1,4 @@
-"""Checking rollouts, on one core: 10,000 of 2,000 ids with 1 % of drift, and what a call costs beside validate.
+"""Checking rollouts, on one core: 10,000 of 2,000 ids with 1 % of drift, and the cost of a call compared with validate.
 
 Run: TOKDFA_DATA=... python tests/benchmarks/bench_rollouts.py [TOKENIZER] [TEXT]
 """
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def compare_calls(tokenizer: tokdfa.AnyTokenizer, ids: np.ndarray) -> None:
-    """Print what a call costs, beside validate."""
+    """Print the cost of a call, compared with validate."""
     while not tokdfa.validate(tokenizer, ids):
         ids = ids[:-1].copy()
     mask = np.ones(len(ids), dtype=np.bool_)

@@ -23,7 +23,7 @@ from tests.benchmarks.harness import environment, keep_tables, print_table
 from tests.benchmarks.speedy import STAGES, spelled
 
 SIZES = (20, 40, 10_000)
-# What takes hours, by extrapolation.
+# The programs that take hours, by extrapolation.
 TOO_SLOW = ("1 lists", "2 linked list")
 PRINTED = {"1 lists": "17280", "3 counts kept": "34", "4 heap": "18", "tokenizers": "0.9"}
 

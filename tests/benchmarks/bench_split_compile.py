@@ -1,9 +1,9 @@
-"""What it takes to compile the collected split patterns.
+"""The time and memory to compile the collected split patterns.
 
 ``PYTHONPATH=tests python -m tests.benchmarks.bench_split_compile``, with TOKDFA_DATA naming the folder of the patterns.
 
-Each pattern is compiled in a process of its own, forked once all modules are imported. Seconds are those of the
-processor, the least of three runs; memory is that by which the process grows. The exit status is 1 if a pattern takes
+Each pattern is compiled in a process of its own, forked once all modules are imported. Seconds are processor
+time, the least of three runs; memory is the growth of the process. The exit status is 1 if a pattern takes
 more than a second or 200 MB.
 """
 
@@ -27,7 +27,7 @@ SHOWN = 12
 
 
 def compiled(pattern: str) -> tuple[float, float, str]:
-    """Return the seconds, the MB, and the number of states or why there is no machine."""
+    """Return the seconds, the MB, and the number of states or the reason that no machine exists."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = process_time()
     try:

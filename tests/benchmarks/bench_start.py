@@ -1,7 +1,7 @@
-"""What a process pays before it is of use: commands, and first ids beside the peers.
+"""The cost of a process before it is of use: commands, and first ids compared with the peers.
 
 Run from the top of the repository, with TOKDFA_DATA naming the folder of tokenizers and corpora:
-``python -m tests.benchmarks.bench_start [commands] [ids]``, by default both. Every number is that of whole processes,
+``python -m tests.benchmarks.bench_start [commands] [ids]``, by default both. Every number is for whole processes,
 started anew each time, in turn. The first run of each, which brings its files into memory and its modules into byte
 code, does not count. First verdicts are measured by ``bench_validate``.
 """

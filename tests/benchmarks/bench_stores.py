@@ -1,4 +1,4 @@
-"""What stores and reports cost beside validating the same ids in memory.
+"""The cost of stores and reports compared with validating the same ids in memory.
 
 Usage: ``python -m tests.benchmarks.bench_stores TOKENIZER [MILLIONS]``. A text of the package is encoded and repeated
 as documents; files are read from the page cache. Rates are the best of three runs: of one thread by processor time, of

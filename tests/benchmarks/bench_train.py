@@ -6,7 +6,7 @@ With one thread the process is held to one processor; with more every trainer th
 in its fastest documented way: tokenizers, gigatoken, sentencepiece and subword-nmt read the file, sentencepiece without
 a normalizer; rustbpe and bpeasy take strings, and are fastest on long ones, of 64 kB here, bpeasy all in one batch.
 Everybody splits by GPT-2's pattern and starts from the 256 bytes but sentencepiece and subword-nmt, which start from
-the characters of what is between spaces. Merges are compared with ours under the other's tie rule, fed with the units
+the characters of the words between spaces. Merges are compared with ours under the other's tie rule, fed with the units
 that it reads.
 
 The mix is the four corpora and then their lines in random orders, up to 100 MB. The part is the beginning of the
@@ -59,7 +59,7 @@ def trained(path: str, merges: int, threads: int, tie: Any, unit: Any) -> Produc
     pieces = count_corpus_pieces(path, Reading(unit=unit), threads=threads)
     if tie != "ids":
         return [u + v for u, v in train_greedy(pieces, merges, tie=tie, count="overlapping")]
-    # Characters are numbered in their order, which as Latin 1 is that of the bytes.
+    # Characters are numbered in their order, which as Latin 1 is the order of the bytes.
     characters = {piece.decode("latin-1"): count for piece, count in pieces.items()}
     alphabet = bytes(range(256)).decode("latin-1")
     rules = train_greedy(characters, merges, tie="huggingface", count="overlapping", alphabet=alphabet)
@@ -214,7 +214,7 @@ TRAINERS: dict[str, Callable[[str, int, int], Products | None]] = {
     "plain loop, as minbpe": plain,
 }
 PLAIN = [name for name in TRAINERS if name.startswith("plain")]
-# What is Python takes minutes for more than the sentences.
+# A trainer in Python takes minutes for more than the sentences.
 SLOW = ["subword-nmt"]
 WAYS = {
     "gigatoken": "train_bpe(Path)",
@@ -224,7 +224,7 @@ WAYS = {
     "bpeasy": "train_bpe(strings of 64 kB, one batch)",
     "subword-nmt": "learn_bpe(file, num_workers=threads)",
 }
-# The tie rule and the unit of those whose rule is known.
+# The tie rule and the unit of the trainers with a known rule.
 RULES = {
     "tokdfa": ("huggingface", "file"),
     "gigatoken": ("huggingface", "file"),
@@ -236,7 +236,7 @@ RULES = {
 
 @contextlib.contextmanager
 def silence() -> Any:
-    """Send what other libraries print, from whatever language, nowhere."""
+    """Discard the output of other libraries, from any language."""
     kept, nowhere = [os.dup(1), os.dup(2)], os.open(os.devnull, os.O_WRONLY)
     try:
         sys.stdout.flush()
@@ -251,7 +251,7 @@ def silence() -> Any:
 
 
 def own_peak_memory() -> int:
-    """Return the most bytes this process has held; getrusage includes those of its parent when it forked."""
+    """Return the most bytes this process has held; getrusage includes its parent's when it forked."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(status.split("VmHWM:")[1].split()[0]) * 1024
 

@@ -1,7 +1,7 @@
 """How the processor time of training grows: in the text, in the merges, and for the exact search.
 
 Theorem 4.2 of *A Formal Perspective on Byte-Pair Encoding* (O(N log M), where the plain trainer takes O(NM)) and its
-Figure 4 (the guarded search beside brute force). Run from the top of the repository:
+Figure 4 (the guarded search compared with brute force). Run from the top of the repository:
 
     TOKDFA_DATA=… python -m tests.benchmarks.bench_train_growth [texts] [merges] [exact]
 """

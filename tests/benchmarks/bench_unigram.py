@@ -1,9 +1,9 @@
-"""Unigram side by side: text to ids and back, and the judging of ids, beside SentencePiece and tokenizers.
+"""Unigram side by side: text to ids and back, and the judging of ids, compared with SentencePiece and tokenizers.
 
 Run from the top of the repository with ``TOKDFA_DATA`` set: ``python -m tests.benchmarks.bench_unigram``. A model of
 8,000 pieces is trained on the English corpus by SentencePiece; tokenizers gets the same pieces and scores. All run on
 one thread, in their fastest documented ways, on the same million characters; the ids are checked to be the same.
-Times are those of the processor, the median of seven. Memory is that of fresh processes, one for each library and file.
+Times are processor time, the median of seven. Memory is measured in fresh processes, one for each library and file.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def used(library: str, path: Path) -> None:
     """Print the memory that a library takes for its import, and at the peak for loading, encoding and judging."""
     text = corpus()[:SIZE]
     parts = [text.replace("\n", " ")[at : at + 2000] for at in range(0, SIZE, 2000)]
-    # The peak that a process inherits, and that of reading the corpus, are forgotten.
+    # The peak that a process inherits, and the peak from reading the corpus, are forgotten.
     Path("/proc/self/clear_refs").write_text("5")
     imported = held()
     if library == "tokdfa":

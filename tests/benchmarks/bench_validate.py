@@ -1,7 +1,7 @@
 """Validation side by side: tokdfa, and peers that decode, encode again and compare, each in its fastest way.
 
 One command measures the rate at rest, the whole cost from the start of a process to its answer, with its peak memory,
-short calls, and two threads beside two processes.
+short calls, and two threads compared with two processes.
 
 Run from the top of the repository, with TOKDFA_DATA naming the folder of tokenizers and corpora:
 ``python -m tests.benchmarks.bench_validate``; with ``--stream GIGABYTES`` the growth of time and memory over a stream
@@ -162,7 +162,7 @@ def _halves(tokenizer: tokdfa.AnyTokenizer, ids: npt.NDArray[np.uint32]) -> list
 
 
 def two_threads(data: Path, n_ids: int, repeats: int = 7) -> None:
-    """Print what two threads reach together of what two processes reach, by the clock: best of several, in turn."""
+    """Print the rate of two threads as a share of two processes' rate, by the clock: best of several, in turn."""
     name = "cl100k"
     tokenizer = tokdfa.load(data / "vocabs" / f"{name}_base.tiktoken", pretokenizer=name)
     rows: list[list[object]] = []
@@ -194,11 +194,11 @@ def two_threads(data: Path, n_ids: int, repeats: int = 7) -> None:
 def _together(
     judge: Callable[[list[npt.NDArray[np.uint32]]], bool], parts: list[list[npt.NDArray[np.uint32]]], repeats: int
 ) -> list[object]:
-    """Return the rates of one thread, of two, and of two processes, and that of the threads beside the processes'."""
+    """Return the rates of one thread, of two, and of two processes, and the threads' rate over the processes'."""
     n_ids = sum(len(ids) for part in parts for ids in part)
     context = get_context("fork")
     barrier, done = context.Barrier(3), context.Barrier(3)
-    # When each process, or thread, began and ended, by the clock that they share: what it takes to wake them, some
+    # When each process, or thread, began and ended, by the clock that they share: the time to wake them, some
     # tenths of a millisecond, is the same work for neither.
     clocked = context.RawArray("d", 4)
 

@@ -4,10 +4,10 @@ Run from the top of the repository with ``TOKDFA_DATA`` set: ``python -m tests.b
 the parts being ``english``, ``multilingual``, ``cased``, ``words`` and ``length``. Peers that are not installed are
 left out. All run on one thread, held to one processor, in their fastest documented ways on the same list of lines and
 on one text, and give ids without special tokens; the table says whether these are the ids of tokenizers. Nothing of
-ours is cached between texts, so there is no warm and no cold run.
+ours is cached between texts, so warm and cold runs do not differ.
 
 The figures of *Fast WordPiece Tokenization* (8.2 times tokenizers, 5.1 times TensorFlow Text) are for the multilingual
-cased vocabulary. With BlingFire installed, whose package has it, the parts ``cased`` and ``words`` measure that one,
+cased vocabulary. With BlingFire installed, which packages it, the parts ``cased`` and ``words`` measure that one,
 the latter on single words that are already split.
 """
 
@@ -63,7 +63,7 @@ class Setting(NamedTuple):
 
 
 class Contender(NamedTuple):
-    """What to time, and how to read its result as a list of ids for each line."""
+    """The function to time, and how to read its result as a list of ids for each line."""
 
     run: Callable[[], Any]
     ids: Callable[[Any], Iterator[Sequence[int]]]

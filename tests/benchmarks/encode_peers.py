@@ -99,7 +99,7 @@ def _tiktoken(path: Path, name: str) -> Encode:
 def as_tokenizers(path: Path, name: str) -> Any:
     """Return a tokenizer of tokenizers: the ranks as vocabulary and rules.
 
-    The rule of a token is what the ranks below make of it.
+    The rule of a token merges the two tokens into which the lower ranks split it.
     """
     import tokenizers
     from tokenizers import decoders, models, pre_tokenizers

@@ -1,6 +1,6 @@
-"""Tokenizers of every family, beside the library that defines each and beside gigatoken.
+"""Tokenizers of every family, with the library that defines each and with gigatoken.
 
-The files are those of TOKDFA_DATA, each ``NAME/package/models/tokenizer.json`` of the folder TOKDFA_FAMILIES (as npm
+The files are from TOKDFA_DATA, each ``NAME/package/models/tokenizer.json`` of the folder TOKDFA_FAMILIES (as npm
 packs them), and two Unigram models of 8,000 pieces, trained when they are asked for.
 """
 
@@ -65,11 +65,11 @@ class Family:
     def gigatoken(self) -> Any | None:
         try:
             return self.make_gigatoken()
-        except BaseException:  # A panic of its own language is no Exception.
+        except BaseException:  # A panic of its own language is not an Exception.
             return None
 
     def marker(self) -> str | None:
-        """Return a special token that the file adds, as long as those of chats usually are; None without."""
+        """Return a special token that the file adds, as long as chat markers usually are; None without."""
         if self.path.suffix != ".json":
             return None
         added = json.loads(self.path.read_bytes())["added_tokens"]

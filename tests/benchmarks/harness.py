@@ -1,6 +1,6 @@
 """Measuring things side by side in one process, and showing the figures as a table.
 
-Every benchmark takes ``--json FILE``: its tables go to that file as well, which keeps those of other titles that are in
+Every benchmark takes ``--json FILE``: its tables go to that file as well, which keeps tables of other titles already in
 it. From such files ``python -m figures throughput`` draws.
 """
 
@@ -104,7 +104,7 @@ def _keep(path: Path, title: str, columns: list[str], rows: list[list[object]], 
         "title": title,
         "measured": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "machine": f"{_processor()}, {os.cpu_count()} CPUs, {platform.system()}",
-        # What else the machine did; our own part is about 1.
+        # The other load of the machine; our own part is about 1.
         "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
         "caption": caption,
         "columns": columns,

@@ -24,7 +24,7 @@ Ids: TypeAlias = npt.NDArray[np.uint32]
 
 
 class Coder(NamedTuple):
-    """From text to ids, as long as what comes out of it is its own; and whether ids come back as they are."""
+    """From text to ids, as long as its output is its own; and whether ids come back as they are."""
 
     encode: Callable[[str], object]
     judge: Callable[[Ids], bool]
@@ -102,7 +102,7 @@ JUDGES = [
 
 
 def main() -> None:
-    """Judge the ids of a file and say what was found."""
+    """Judge the ids of a file and print the verdict."""
     peer, path, name, ids = sys.argv[1:]
     (chosen,) = (judge for judge in JUDGES if judge.name == peer)
     coder, array = chosen.make(Path(path), name), np.load(ids)
@@ -114,7 +114,7 @@ def main() -> None:
 
 
 def _peak_memory() -> int:
-    """Return the most bytes that this process held; getrusage would count those of the process that started it."""
+    """Return the most bytes that this process held; getrusage would count the starting process's too."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM"):
             return int(line.split()[1]) * 1024

@@ -87,7 +87,7 @@ ASKED: list[Callable[[Any, Any], object]] = [
 
 
 def answers_of_pickled(data: bytes) -> tuple[list[object], str]:
-    """Return the answers of a tokenizer that comes from another process, and what it is."""
+    """Return the answers of a tokenizer that comes from another process, and its description."""
     import pickle
 
     tokenizer = pickle.loads(data)

@@ -1,4 +1,4 @@
-"""Random explicit automata, and what they accept, found by trying everything."""
+"""Random explicit automata, and their languages, found by trying everything."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def spelled_language(dfa: TokenDFA, longest: int) -> set[tuple[Word, ...]]:
 
 
 def all_runs(dfa: TokenDFA, longest: int) -> Iterator[tuple[int, tuple[int, ...], int]]:
-    """Every run that reads up to `longest` symbols, from any state: where it starts, what it reads, where it ends."""
+    """Every run that reads up to `longest` symbols, from any state: its first state, its symbols, its last state."""
     length = [len(word) for word in dfa.alphabet]
     level = [(state, (), state, longest) for state in range(dfa.n_states)]
     while level:

@@ -19,7 +19,7 @@ _BLOCKS = [
     *((0x10A00, 0x10A40), (0x10EF0, 0x11500), (0x16F40, 0x17000), (0x1D100, 0x1D250), (0x1E000, 0x1E960)),
     *((0x1F300, 0x1F700), (0x20000, 0x20020), (0x2F800, 0x2FA30), (0xE0000, 0xE0200), (0x10FFF0, 0x110000)),
 ]
-# Marks that are put in order, removed ones and surviving ones of several classes, and what is removed without a trace.
+# Marks that are put in order, removed ones and surviving ones of several classes, and fully removed characters.
 _MARKS = "\u0301\u0316\u0345\u0334\u05b0\u0f71\u0f73\u0344\u200d\x00"
 _MARKS += "\u302e\u302f\u08d4\u08e3\u1baa\U0001d165\U0001d16d\U0001d15e"
 

@@ -36,7 +36,7 @@ CODES = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "End": 35, "Home": 36, "A
 
 
 class Browser:
-    """One page of a browser. What it complains about is in `complaints`; where it wants to go, in `requests`."""
+    """One page of a browser. Its complaints are in `complaints`; the addresses it asks for, in `requests`."""
 
     def __init__(self, write: int, read: int) -> None:
         self._write, self._read = write, read

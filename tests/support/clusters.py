@@ -20,7 +20,7 @@ def two_nodes() -> Iterator[Any]:
     pytest.importorskip("ray", reason="ray is not installed")
     from ray.cluster_utils import Cluster
 
-    # What the nodes' processes inherit.
+    # The nodes' processes inherit these.
     os.environ["PYTHONPATH"] = str(ROOT)
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})

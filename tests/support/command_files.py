@@ -39,7 +39,7 @@ class Files:
         return self.write("tokenizer.json", as_bytes(tokenizer_json(rules, **changes)))
 
     def characters(self, **model: Any) -> Path:
-        """A tokenizer.json over characters, of which it has a, b and c."""
+        """A tokenizer.json over characters; it has a, b and c."""
         vocab = {word: number for number, word in enumerate(["a", "b", "c", "ab", "<unk>"])}
         plain = tokenizer_json([], pre_tokenizer=None, decoder={"type": "Fuse"}, added_tokens=[])
         plain["model"] |= {"vocab": vocab, "merges": [["a", "b"]], **model}

@@ -160,7 +160,7 @@ def of_guess(files: Files) -> Iterator[Run]:
     yield files.json(), files.write("ids.txt", "97 98")
     (rows.parent / "x.npy").write_bytes(b"\x93NUMPY")
     yield files.json(), rows.parent
-    # A dictionary that is not proper, and of which it is not known what its library makes.
+    # A dictionary that is not proper, and for which its library's answer is not known.
     improper = files.write("merges.txt", merges_txt([(b"a", b"bc"), (b"b", b"c")]))
     yield improper, files.json(), files.ids(97, 98)
 
@@ -198,7 +198,7 @@ def of_draw(files: Files) -> Iterator[Run]:
 def of_locality(files: Files) -> Iterator[Run]:
     tok = files.merges(PAIRS[:1])
     yield (tok,)
-    # No rule is about c; without an even number of them nothing is accepted, however many tokens are known.
+    # No rule is about c; without an even number of them nothing is accepted, for any number of known tokens.
     yield tok, "--language", "(cc)*"
     yield tok, "--language", "ab|ba"
     yield tok, "--look-ahead"
@@ -236,7 +236,7 @@ def of_info(files: Files) -> Iterator[Run]:
     for store in of_stores(files):
         yield (*store,) if Path(store[0]).suffix != ".txt" else (files.ids(97),)  # type: ignore[arg-type]
     yield (files.json(post_processor={"type": "Sequence", "processors": [template, bert, roberta]}),)
-    # The last rule never applies, for what it merges has been merged otherwise.
+    # The last rule never applies, for its pairs have been merged otherwise.
     yield (files.merges([(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]),)
     yield files.ranks([b"abc", b"ab"]), "--pretokenizer", "none"
     yield (files.write("tekken.json", as_bytes(tekken_json())),)

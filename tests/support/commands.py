@@ -1,4 +1,4 @@
-"""The command line, called as a shell calls it but in this process; what it prints with --json is checked."""
+"""The command line, called as a shell calls it but in this process; its output with --json is checked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(*arguments: object) -> int:
 
 @contextmanager
 def _heard() -> Iterator[list[str]]:
-    """Listen to what is written on stdout, whatever that is at the moment."""
+    """Listen to the output on the current sys.stdout."""
     stdout, heard = sys.stdout, []
     if stdout is None:
         yield heard

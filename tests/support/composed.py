@@ -1,4 +1,4 @@
-"""Random tokenizers whose normalizer composes characters, with added tokens of all flags, and texts of their parts.
+"""Random tokenizers with a normalizer that composes characters and added tokens of all flags, and texts of their parts.
 
 Each draws a few symbols that compose with one another, and uses them in its rules, its added tokens and its texts.
 """
@@ -21,7 +21,7 @@ from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 __all__ = ["KINDS", "Composing", "composing"]
 
-# Symbols that compose or decompose, with what they may become.
+# Symbols that compose or decompose, with the characters they may become.
 GROUPS = (
     ["a", "e", "\u0301", "é", "ae", "ẹ", "\u0323"],
     ["=", "<", "\u0338", "≠", "a"],

@@ -1,4 +1,4 @@
-"""A shortest text that two pre-tokenizers cut differently, whatever is merged in the pieces."""
+"""A shortest text that two pre-tokenizers cut differently, for any merges in the pieces."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _successors(automata: tuple[SplitNFA, SplitNFA], state: _State, classes: tup
     )
     for first, event in one:
         for second, other_event in other:
-            # What is dropped together with what was dropped before is as good as dropped by itself.
+            # Text dropped together with text dropped before is as good as dropped by itself.
             effects = [
                 DROPPED if does == CONTINUES and dropped else does
                 for does, dropped in zip((event, other_event), state.drops, strict=True)

@@ -29,7 +29,7 @@ def proper_dictionaries(draw: st.DrawFn, symbols: str = "abc", max_rules: int = 
 def all_proper_dictionaries(symbols: str, n_rules: int, *, up_to_renaming: bool = False) -> Iterator[Dictionary]:
     """Every proper dictionary of exactly `n_rules` distinct rules over `symbols`.
 
-    With `up_to_renaming`, of those that only differ in which symbol is which some are left out: those whose first rule
+    With `up_to_renaming`, of dictionaries that differ only in names of symbols, some are left out: if their first rule
     does not begin with the first symbol.
     """
 

@@ -37,7 +37,7 @@ def add_piece(cache: Struct, text: bytes, begin: int, end: int, ids: Int32Array)
 
 
 def merged(tables: Struct, u: int, v: int) -> int:
-    """Return the number of the product of the rule u≀v of some tables, or NOTHING if there is no such rule."""
+    """Return the number of the product of the rule u≀v of some tables, or NOTHING without such a rule."""
     return int(lib.tokdfa_merged(tables.pointer, u, v))
 
 

@@ -32,7 +32,7 @@ def extra_file(pattern: str) -> Path:
 
 
 def llama3_json() -> dict[str, object]:
-    """Return Llama-3's tokenizer.json, from what the package llama3-tokenizer-js packs its tokens and merges into."""
+    """Return Llama-3's tokenizer.json, from the packed tokens and merges of llama3-tokenizer-js."""
     packed = extra_file("data-converted.js").read_text("utf-8")
     blobs = re.findall(r'"([A-Za-z0-9+/=]{1000,})"', packed)
     tokens = base64.b64decode(blobs[0]).decode("utf-8").split("\n")
@@ -45,7 +45,7 @@ def llama3_json() -> dict[str, object]:
             numbers.append(value >> bits)
             value &= (1 << bits) - 1
     pairs = zip(numbers[::2], numbers[1::2], strict=False)
-    # What is left over at the end are zeros, and no token is "!!" twice.
+    # The rest at the end are zeros, and no token is "!!" twice.
     merges = [f"{tokens[left]} {tokens[right]}" for left, right in pairs]
     while merges and merges[-1] == f"{tokens[0]} {tokens[0]}":
         merges.pop()

@@ -76,7 +76,7 @@ static void forget(const void *block) {
     if (*slot) {
         n_live--;
         *slot = NULL;
-        /* What comes after it may have been put there for want of room. */
+        /* The blocks after it may have been put there because their own slot was taken. */
         for (void **next = blocks + (slot - blocks + 1) % MOST_BLOCKS; *next;
              next = blocks + (next - blocks + 1) % MOST_BLOCKS) {
             void *moved = *next;

@@ -47,7 +47,7 @@ Use = Callable[[], Any]
 
 
 def cases(folder: Path) -> dict[str, Callable[[], Use]]:
-    """Return what makes a fresh object, and gives a function that uses it and returns what can be compared."""
+    """Return functions that make a fresh object, and give a function that uses it and returns comparable results."""
     ranks = folder / "x.tiktoken"
     numbers = {word: rank for rank, word in enumerate([*(bytes([byte]) for byte in range(256)), *WORDS])}
     ranks.write_bytes(tiktoken_lines(numbers))
@@ -101,7 +101,7 @@ def cases(folder: Path) -> dict[str, Callable[[], Use]]:
         return lambda: repr(list(train_greedy(words, 9)))
 
     def goes_on() -> Use:
-        # One training, which goes on where it was without memory.
+        # One training, which continues where memory was refused.
         symbols = np.array([-1, *[0, 1] * 40, -1, *[0, 0, 1] * 20, -1], dtype=np.int32)
         nothing = np.empty(0, np.int32), np.empty(0, np.int64)
         text = Text(symbols, (symbols >= 0).astype(np.int64), *nothing)
@@ -153,7 +153,7 @@ def cases(folder: Path) -> dict[str, Callable[[], Use]]:
 
     def table_of_characters() -> Use:
         units = np.zeros(256, dtype=np.uint32)
-        # The word "a", whose value is 7.
+        # The word "a", with the value 7.
         units[0], units[1 ^ ord("a")], units[2] = 1 << 10, ord("a") | 1 << 8 | (1 ^ ord("a") ^ 2) << 10, 1 << 31 | 7
         return lambda: [part.tolist() for part in read_table(units)]
 
@@ -219,7 +219,7 @@ def examine(make: Callable[[], Use], shim: Any) -> dict[str, Any]:
         shim.fail_call(-1)
         gc.collect()
         between = shim.count_live()
-        # It is as good as before, and what was refused has not been kept.
+        # It is as good as before, and the refused request has not been kept.
         if use() != expected:
             outcome["wrong"].append(k)
         del use

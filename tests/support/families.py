@@ -1,7 +1,7 @@
 """Every family of tokenizers: small random members, each next to its own library, and nasty texts and ids for them.
 
 A law that holds for all tokenizers is tested over `FAMILIES`: ``member = FAMILIES[name](drawn)`` has the loaded
-tokenizer, what the library makes of a text (`encode`), of ids (`decode`, `spell`), and of both in a row (`again`).
+tokenizer, the library's results for a text (`encode`), for ids (`decode`, `spell`), and for both in a row (`again`).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Member:
     added: dict[int, str] = field(default_factory=dict)
     # Ids that decode to nothing and cut a stream into texts.
     cuts: frozenset[int] = frozenset()
-    # Added ids that are not text: those of special tokens.
+    # Added ids that are not text: the special tokens.
     special: frozenset[int] = frozenset()
     # Whether a text is encoded as if it followed another one.
     begins_alike: bool = True

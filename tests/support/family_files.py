@@ -38,7 +38,7 @@ COMMON = [*"ab  ", "the", " a", "ab"]
 MANY_PARTS = [*PARTS, *COMMON * 6]
 BYTE_OF = {letter: byte for byte, letter in SPELLED.items()}
 BYTE_PATTERNS = [name for name in NAMED if NAMED[name].library == "tokenizers"]
-# Patterns of few states that cut often, rarely, by length or by what follows. Each covers every text: tiktoken drops
+# Patterns of few states that cut often, rarely, by length or by the next text. Each covers every text: tiktoken drops
 # the rest.
 SMALL_PATTERNS = [
     r"\p{L}+|\p{N}{1,3}|\s+|[^\s\p{L}\p{N}]+",
@@ -183,7 +183,7 @@ def character_fields(drawn: random.Random, *, prefix: str = "", suffix: str = ""
         if len(sample) > 1:
             at = drawn.randrange(len(sample) - 1)
             left, right = sample[at : at + 2]
-            # The right part's prefix is not in the middle of what is made.
+            # The right part's prefix is not in the middle of the product.
             made = left + right[len(prefix) :]
             if made not in vocab and left in vocab and right in vocab:
                 vocab[made] = len(vocab)
@@ -259,7 +259,7 @@ def with_suffix(drawn: random.Random) -> Fields:
 
 
 def with_prefix(drawn: random.Random) -> Fields:
-    """Characters, whatever continues a word spelled with ``##``, merged by rules."""
+    """Characters merged by rules; those that continue a word are spelled with ``##``."""
     fields = character_fields(drawn, prefix="##")
     fields["pre_tokenizer"] = drawn.choice([{"type": name} for name in ("BertPreTokenizer", "Whitespace")])
     fields["decoder"] = {"type": "WordPiece", "prefix": "##", "cleanup": drawn.random() < 0.3}

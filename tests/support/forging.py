@@ -1,6 +1,6 @@
 """Forged certificates: for each check of the checker, a subject that this check alone rejects.
 
-What is made here is put to a checker, which is a module: it raises, or it accepts.
+The forged certificates are put to a checker, which is a module: it raises, or it accepts.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Subject(NamedTuple):
         return self.changed(change)
 
     def rewritten(self, change: Callable[[Any], object], sides: tuple[int, ...] = (0, 1)) -> Subject:
-        """Change files, a tokenizer.json as an object and ranks as lines, and what the certificate says of them."""
+        """Change files (a tokenizer.json as an object, ranks as lines) and the certificate's statements about them."""
         certificate, files = copy.deepcopy(self.certificate), [*self.files]
         for at in sides[: len(files)]:
             side, path = certificate["sides"][at], files[at].with_name(f"changed{at}{files[at].suffix}")
@@ -104,7 +104,7 @@ def add_special(content: str, **more: Any) -> Callable[[Any], None]:
 
 
 class Forge:
-    """Makes forged certificates of small tokenizers in a folder; what is valid in itself is made once."""
+    """Makes forged certificates of small tokenizers in a folder; the valid ones are made once."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -142,7 +142,7 @@ ENTRIES = (
 
 
 def wordpiece(entries: Sequence[str] = ENTRIES, **changes: Typed | None) -> dict[str, Typed]:
-    """Return the keys of a WordPiece file, whose entries in brackets are control tokens; `changes` as above."""
+    """Return the keys of a WordPiece file; entries in brackets are control tokens; `changes` as above."""
     is_control = [entry.startswith("[") and entry.isupper() for entry in entries]
     fields: dict[str, Typed | None] = {
         "general.architecture": Typed("string", "bert"),
@@ -156,7 +156,7 @@ def wordpiece(entries: Sequence[str] = ENTRIES, **changes: Typed | None) -> dict
     return prefixed({key: value for key, value in fields.items() if value is not None})
 
 
-# Texts on which pre-tokenizers differ, and two special tokens of which the longer one is found first.
+# Texts on which pre-tokenizers differ, and two special tokens, the longer one found first.
 RECORDED_TEXTS = (
     *(
         "",
@@ -213,7 +213,7 @@ SPECIALS = (("<|end|>", 3), (">>><|end|", 4))
 
 
 def recorded_file(name: str) -> dict[str, Typed]:
-    """Return the keys of a file whose ids are recorded: of the name of a pre-tokenizer, or "sentencepiece"."""
+    """Return the keys of a file with recorded ids: by the name of a pre-tokenizer, or "sentencepiece"."""
     if name == "sentencepiece":
         return sentencepiece()
     if name.startswith("wordpiece"):

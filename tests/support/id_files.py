@@ -1,4 +1,4 @@
-"""Files of ids: changes of them at random, and what is right, by numpy, `int.from_bytes`, `int` and `json`."""
+"""Files of ids: changes of them at random, and the right answer, by numpy, `int.from_bytes`, `int` and `json`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def mutated(data: bytes, source: random.Random) -> bytes:
     return data
 
 
-# What is right; None where there are no ids to be had.
+# The right answers; None where no ids can be read.
 
 
 def by_numpy(data: bytes, dtype: str) -> list[int] | None:

@@ -20,7 +20,7 @@ def bounded(seconds: float, megabytes: float = 0) -> Iterator[None]:
     def stop(*_: object) -> None:
         raise TimeoutError(f"more than {seconds} seconds")
 
-    # What the process has ever taken: tests before this one included.
+    # The most memory the process has ever taken, earlier tests included.
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     before = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds)

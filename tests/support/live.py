@@ -1,4 +1,4 @@
-"""Live tokenizers of other libraries, each with what its own library does, and texts from every corner of Unicode."""
+"""Live tokenizers of other libraries, each with its own library's answers, and texts from every corner of Unicode."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ N_BLOCKS = 0x1100
 
 @dataclass(frozen=True)
 class Live:
-    """What `tokdfa.load` is given, and its own library's functions.
+    """The argument of `tokdfa.load`, and its own library's functions.
 
     `words` are the bytes of each id where ids spell the text one after the other; `decode` does it where not. The ids
     in `cuts` are special: they split a stream and are never found in a text.
@@ -308,7 +308,7 @@ def _mistral_backend(_: Path, folder: Path) -> Live:
     )
 
 
-# By name: what needs neither data nor transformers; what needs data; what needs transformers.
+# By name: tokenizers that need neither data nor transformers; those with data; those with transformers.
 SMALL: dict[str, Callable[[Path, Path], Live]] = {
     "tokenizers.Tokenizer, small": _small_tokenizer,
     "tiktoken.Encoding, small": lambda *_: _by_tiktoken(_encoding(LLAMA3, dict(RANKS), {"<|end|>": 900})),

@@ -1,4 +1,4 @@
-"""A tokenizer of a kind that the package does not have: what the base class of models asks for, and nothing else."""
+"""A tokenizer of a kind that the package does not have: only the methods that the base class of models asks for."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def normalized_file(drawn: random.Random) -> dict[str, Any]:
 
 
 def spoiled(drawn: random.Random, words: list[bytes], encoded: list[int], spelled: bytes) -> list[int]:
-    """Return ids that are those of a text, those of a text with a few edits, or any that spell it."""
+    """Return the ids of a text, the ids with a few edits, or any ids that spell it."""
     way = drawn.randrange(4)
     if way == 0:
         return encoded

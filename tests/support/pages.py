@@ -1,4 +1,4 @@
-"""Pages, read as a browser would and checked for what holds for all of them."""
+"""Pages, read as a browser would and checked for the rules that hold for all of them."""
 
 from __future__ import annotations
 

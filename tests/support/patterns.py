@@ -15,8 +15,8 @@ def patterns(
 ) -> st.SearchStrategy[str]:
     """Patterns over a, b, c, é, 😀 and the space; `last_line` adds $ to the anchors.
 
-    Nothing that can be empty is repeated without end but for `empty_turns`: backtracking engines agree on what an empty
-    turn of a repetition does, others have their own ways.
+    Nothing that can be empty is repeated without end but for `empty_turns`: backtracking engines agree on the effect of
+    an empty turn of a repetition, others have their own ways.
     """
     atoms = st.tuples(st.one_of(LITERALS, CLASSES), st.just(False))
     if anchors or last_line:

@@ -42,7 +42,7 @@ def character_file(drawn: random.Random) -> dict[str, Any]:
     if drawn.random() < 0.5:
         put("<unk>")
     as_bytes = drawn.random() < 0.5
-    # Some or many bytes may be missing, those of ASCII that are symbols (as in Gemma's vocabularies) among them.
+    # Some or many bytes may be missing, among them ASCII bytes that are symbols (as in Gemma's vocabularies).
     share = drawn.choice([1, 1, 0.9, 0.5])
     lacks = drawn.random() < 0.3
     for byte in range(256) if as_bytes else ():
@@ -111,7 +111,7 @@ def byte_file(drawn: random.Random) -> dict[str, Any]:
     vocab = fields["model"]["vocab"]
     assert spell(b" ") in vocab
     if suffix:
-        # Half of the rules make ends of words; what they need is there, and so are most bytes at the end of a word.
+        # Half of the rules make ends of words; their parts are there, and so are most bytes at the end of a word.
         merges = [[spell(u), spell(v) + drawn.choice(["", suffix])] for u, v in rules]
         fields["model"] |= {"merges": merges, "end_of_word_suffix": suffix}
         single = [character + suffix for character in vocab if len(character) == 1 and drawn.random() < 0.995]
@@ -166,7 +166,7 @@ def byte_file(drawn: random.Random) -> dict[str, Any]:
     return fields
 
 
-# What BERT's normalizer changes, splits at, takes away or puts in order.
+# Characters that BERT's normalizer changes, splits at, takes away or puts in order.
 BERT_PARTS = [
     *"abcAB #-,.!'[]",
     "é",

@@ -44,7 +44,7 @@ class Question:
     content : str
         A tokenizer.json.
     before, after : str
-        What the texts end and begin with.
+        The strings that the texts end and begin with.
     symbols : str
         The symbols of the texts.
     longest : int
@@ -236,7 +236,7 @@ class Oracle:
         return first + (self.starts(text[place:]) if place < len(text) else ())
 
     def differ(self, before: str, after: str) -> bool:
-        """Return whether the tokens of both texts are not those of the two as one text, and none is refused."""
+        """Return whether the tokens of both texts differ from the tokens of their joined text, and none is refused."""
         second = self.starts(after) if self._starts or not before else self.continues(after)
         apart, whole = self.starts(before) + second, self.starts(before + after)
         return apart != whole and _REFUSED not in apart + whole

@@ -136,7 +136,7 @@ def splitting_step(drawn: random.Random) -> dict[str, Any]:
 
 
 def byte_step(drawn: random.Random) -> dict[str, Any]:
-    """A step that splits letters for bytes, some of which are numeric, punctuation or of another script."""
+    """A step that splits letters for bytes; some are numeric, punctuation or of another script."""
     if drawn.random() < 0.5:
         return splitting_step(drawn)
     patterns = [*({"Regex": spelled} for spelled in ("[0-9][0-9]", "[Ġ²¹¼ªº]+", r"\p{Lu}+", r"\w(?!\w)", r".\z"))]

@@ -1,4 +1,4 @@
-"""Real tokenizers beside their own libraries. Files that are not in TOKDFA_DATA are in the folder TOKDFA_EXTRA."""
+"""Real tokenizers with their own libraries. Files that are not in TOKDFA_DATA are in the folder TOKDFA_EXTRA."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def spans(
 ) -> list[Expected]:
     """The spans of ids; `cuts` are the ids of special tokens that `encode` never gives.
 
-    `encode` and `word_of` belong to a tokenizer whose text is the words of its ids.
+    `encode` and `word_of` belong to a tokenizer: its text is the words of its ids.
     """
     found: list[Expected] = []
     bad: set[int] = set()
@@ -97,7 +97,7 @@ def spans(
 
 
 def sampled(drawn: random.Random, n: int) -> list[int]:
-    """A mask of spans, whose edges are anywhere."""
+    """A mask of spans with edges anywhere."""
     mask: list[int] = []
     flag = drawn.randrange(2)
     while len(mask) < n:

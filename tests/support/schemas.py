@@ -1,4 +1,4 @@
-"""What the commands print with ``--json``, checked against the schemas that are shipped; and how much of one is met."""
+"""The output of commands with ``--json``, checked against the shipped schemas; and how much of a schema is met."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def promised(command: str) -> set[str]:
 
 
 def met(command: str, answer: object) -> set[str]:
-    """What of :func:`promised` an answer that is valid has."""
+    """The part of :func:`promised` that a valid answer has."""
     found: set[str] = set()
     pending: list[tuple[str, dict[str, Any], object]] = [("#", schema(command), answer)]
     while pending:

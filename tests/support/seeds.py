@@ -10,7 +10,7 @@ VARIABLE = "TOKDFA_SEEDS"
 
 
 def seeds(default: int) -> range:
-    """Return the seeds to run: the first `default`, or what the environment variable TOKDFA_SEEDS says.
+    """Return the seeds to run: the first `default`, or as many as the environment variable TOKDFA_SEEDS says.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The programs that build the documentation site; they are in a folder that is no package."""
+"""The programs that build the documentation site; they are in a folder that is not a package."""
 
 from __future__ import annotations
 

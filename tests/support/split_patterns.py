@@ -1,4 +1,4 @@
-"""The collection of split patterns of published tokenizers, each with texts and what its library makes of them."""
+"""The collection of split patterns of published tokenizers, each with texts and its library's pieces of them."""
 
 from __future__ import annotations
 

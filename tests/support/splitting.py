@@ -1,4 +1,4 @@
-"""What the libraries split text into, made visible."""
+"""The pieces into which the libraries split text, made visible."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def tiktoken_agrees(pattern: str, texts: Sequence[str], pieces: Sequence[Sequenc
     """Return whether tiktoken splits every text into these pieces, which together are the whole text.
 
     Of any number of texts of any length. Merging starts with two bytes. Where no token has two bytes, it never starts,
-    and a token of three or more bytes is a whole piece; what is between them is then looked at in two further ways: as
-    factors of three or more bytes, of which none may show up, and as pieces of two bytes.
+    and a token of three or more bytes is a whole piece; the text between them is then looked at in two further ways: as
+    factors of three or more bytes, none of which may show up, and as pieces of two bytes.
     """
     import tiktoken
 

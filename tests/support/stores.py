@@ -1,4 +1,4 @@
-"""Reading ids out of files, whatever is read at a time."""
+"""Reading ids out of files, with any amount read at a time."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tokdfa.tokenizers.spelled import Spelled
 
 
 class Vocabulary:
-    """What a search asks of a tokenizer: words by id, None being a hole, and which of them are special."""
+    """The facts that a search needs of a tokenizer: words by id, None being a hole, and which of them are special."""
 
     def __init__(self, words: Sequence[bytes | None], specials: Sequence[int] = ()) -> None:
         self.words = list(words)

@@ -20,7 +20,7 @@ def _first(accepted) -> tuple[int, ...] | None:
     """The first of all tokenizations, shortest first and then in token order, for which `accepted` holds.
 
     Two automata of three states, each with a sink, are distinguished by at most fifteen tokens; pairs of useful states
-    are fewer by far, and what is found longer than eight tokens is not looked for here.
+    are fewer by far, and no witness longer than eight tokens is looked for here.
     """
     return next((sequence for sequence in iter_tokenizations(2, 8) if accepted(sequence)), None)
 

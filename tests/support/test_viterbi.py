@@ -1,4 +1,4 @@
-"""The definition, on examples worked out by hand and beside both libraries."""
+"""The definition, on examples worked out by hand and compared with both libraries."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def is_canonical(of: UnigramModel, ids: tuple[int, ...]) -> bool:
 
 
 def decided_by_pairs(of: UnigramModel, longest: int) -> bool:
-    """Return whether the streams whose neighbours occur in canonical streams are canonical, up to a length."""
+    """Return whether streams with all neighbours from canonical streams are canonical, up to a length."""
     tokens = range(1, len(of.pieces))
     streams = [stream for n in range(1, longest + 1) for stream in product(tokens, repeat=n)]
     canonical = {stream for stream in streams if is_canonical(of, stream)}
@@ -102,7 +102,7 @@ def decided_by_pairs(of: UnigramModel, longest: int) -> bool:
 def test_the_smallest_example_that_neighbours_do_not_decide() -> None:
     # One letter and two pieces: a≀a is right, and a≀a≀a is not.
     assert not decided_by_pairs(model({"?": 0.0, "a": -1.0, "aaa": -2.5}), 3)
-    # With one piece, or with a and aa, whatever the scores, they do.
+    # With one piece, or with a and aa, with any scores, they do.
     assert decided_by_pairs(model({"?": 0.0, "a": -1.0}), 6)
     for score in (-3.0, -2.5, -2.0, -1.5, -0.5, 1.0):
         assert decided_by_pairs(model({"?": 0.0, "a": -1.0, "aa": score}), 6)

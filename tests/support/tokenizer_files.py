@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-# GPT-2's byte alphabet, written down once more: what is printable in Latin-1 represents itself.
+# GPT-2's byte alphabet, written down once more: printable characters of Latin-1 represent themselves.
 _PRINTABLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
 SPELLED = {byte: chr(byte) for byte in _PRINTABLE}
 SPELLED |= {byte: chr(256 + i) for i, byte in enumerate(byte for byte in range(256) if byte not in SPELLED)}

@@ -74,7 +74,7 @@ def with_copies(transducer: Transducer) -> Transducer:
 
 
 def language_of(word_length: int, remainder: int, symbols: str) -> TokenDFA:
-    """The words whose length has this remainder modulo `word_length`."""
+    """The words with a length of this remainder modulo `word_length`."""
     alphabet = TokenAlphabet(symbols)
     rows = [dict.fromkeys(range(len(symbols)), (state + 1) % word_length) for state in range(word_length)]
     return TokenDFA(alphabet, rows, finals=[remainder])

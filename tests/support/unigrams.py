@@ -201,7 +201,7 @@ def _rules(drawn: random.Random) -> str:
 
 
 def oracle_of_sentencepiece(data: bytes) -> tuple[Callable[[str], list[int]], Callable[[list[int]], list[int]], int]:
-    """Return the library's encode, and what it makes of ids between control pieces; and the number of ids."""
+    """Return the library's encode, a function that decodes and encodes ids between control pieces, and the size."""
     import sentencepiece
 
     peer = sentencepiece.SentencePieceProcessor(model_proto=data)
@@ -354,7 +354,7 @@ def _metaspace(drawn: random.Random) -> dict[str, Any]:
 def any_tokenizers(drawn: random.Random) -> dict[str, Any]:
     """Return the fields of a tokenizer.json that is trained with any options of the library; half of them are changed.
 
-    What is changed are scores, pieces and what is done about unknown characters.
+    The changes are to scores, pieces and the treatment of unknown characters.
     """
     from tokenizers import Tokenizer, models, trainers
 

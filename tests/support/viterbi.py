@@ -12,7 +12,7 @@ from tokdfa.tokenizers.models.unigram.model import UnigramModel
 __all__ = ["Edge", "best_path", "encode_by_definition", "ids_of_path"]
 
 
-# Since version 0.2.2, SentencePiece subtracts a sum of a greater magnitude from all that go on.
+# Since version 0.2.2, SentencePiece subtracts a sum of a greater magnitude from all that continue.
 _TOO_LARGE = 1e5
 
 
@@ -40,7 +40,7 @@ def encode_by_definition(model: UnigramModel, text: str) -> list[int]:
     Raises
     ------
     AlphabetError
-        If a character is unknown and there is no id for it.
+        If a character is unknown and has no id.
 
     Notes
     -----
@@ -65,7 +65,7 @@ def best_path(model: UnigramModel, text: str, score: float = 0.0) -> list[Edge]:
     Raises
     ------
     AlphabetError
-        If a character is unknown and there is no id for it.
+        If a character is unknown and has no id.
     """
     id_of = {model.pieces[id]: id for id in np.flatnonzero(model.is_found).tolist()}
     longest = max(map(len, id_of), default=0)
@@ -110,7 +110,7 @@ def best_path(model: UnigramModel, text: str, score: float = 0.0) -> list[Edge]:
 
 
 def _shift(best: list[Edge | None], start: int, stop: int) -> None:
-    """Subtract the sum at a place from all that go on."""
+    """Subtract the sum at a place from all that continue."""
     here = best[start]
     assert here is not None
     for place in range(start, stop + 1):

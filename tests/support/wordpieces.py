@@ -19,7 +19,7 @@ def all_small_vocabularies(step: int = 1, offset: int = 0) -> Iterator[WordPiece
 
 
 def random_vocabulary(dice: random.Random) -> tuple[WordPieceVocabulary, str]:
-    """A vocabulary and the symbols of which its words are made; prefixes that occur inside words among them."""
+    """A vocabulary and the symbols of its words; prefixes that occur inside words are among them."""
     symbols = dice.choice(["a", "ab", "ab#", "abc", "aé中😀", "#@"])
     prefix = dice.choice(["##", "##", "#", "", "@@", "a"])
     longest = dice.randrange(1, 9)
