@@ -48,7 +48,7 @@ def render(name: str) -> str:
 
 
 def chosen(wanted: list[str]) -> list[str]:
-    """Return the figures of these names, or whose names begin with one of them and an underscore; all for none."""
+    """Return the figures of these names, or of names that begin with one of them and an underscore; all for none."""
     found = [name for name in names() if not wanted or any(f"{name}_".startswith(f"{each}_") for each in wanted)]
     unknown = [each for each in wanted if not any(f"{name}_".startswith(f"{each}_") for name in found)]
     if unknown:

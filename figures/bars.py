@@ -144,7 +144,7 @@ def _short(value: float) -> str:
 
 
 def note(tables: Tables, width: int = 140) -> list[str]:
-    """Return what to write below a chart of tables that benchmarks kept: how, on what and when they were measured.
+    """Return the lines below a chart of tables that benchmarks kept: how, on what and when they were measured.
 
     The lines have about `width` characters at most.
     """

@@ -1,4 +1,4 @@
-"""Charts of lines and points as SVG, and the few marks of which other pictures are made."""
+"""Charts of lines and points as SVG, and the few marks that other pictures are made of."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Axis:
     Parameters
     ----------
     values : iterable of float
-        What must find room.
+        The values that must fit.
     low, high : float
         The places of its ends.
     log : bool
@@ -120,7 +120,7 @@ def line_chart(
     marks: bool = True,
     note: str = "",
 ) -> str:
-    """Return a chart with a line for each series, named beside it.
+    """Return a chart with a line for each series, named next to it.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def line_chart(
         parts.append(f'<polyline points="{joined}" fill="none" stroke="{colour}" stroke-width="1.8"/>')
         parts += [mark(x, y, place) for x, y in places] if marks else []
         ends.append((places[-1][1], place, name))
-    # Names beside the ends of their lines, pushed apart where they would meet.
+    # Names next to the ends of their lines, pushed apart where they would meet.
     y = float("-inf")
     for height, place, name in sorted(ends):
         y = max(height, y + 15)
@@ -173,7 +173,7 @@ def line_chart(
 
 
 def number(value: float) -> str:
-    """Return a value as it is written beside an axis."""
+    """Return a value as it is written next to an axis."""
     if value and not 1e-3 <= abs(value) < 1e7:
         mantissa, exponent = f"{value:.0e}".split("e")
         return f"{'' if mantissa == '1' else mantissa + '·'}10{_raised(int(exponent))}"

@@ -11,7 +11,7 @@ Rules: TypeAlias = tuple[tuple[str, str], ...]
 
 
 def small_dictionaries(n_rules: int, most_symbols: int, rules: Rules = ()) -> Iterator[Rules]:
-    """Yield all lists of distinct rules whose parts are symbols or made by earlier rules.
+    """Yield all lists of distinct rules with parts that are symbols or made by earlier rules.
 
     Symbols come for the first time in alphabetical order, and no more than `most_symbols` of them.
     """

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 Row: TypeAlias = dict[str, Any]
 
-# What a benchmark keeps, by title: columns, rows, caption, machine, when it was measured.
+# The tables that a benchmark keeps, by title: columns, rows, caption, machine, when it was measured.
 Tables: TypeAlias = dict[str, dict[str, Any]]
 
 
@@ -25,7 +25,7 @@ def write_table(path: Path, rows: Sequence[Row]) -> None:
 
 
 def read_table(path: Path) -> list[Row]:
-    """Read rows as they were written; what looks like a number is one."""
+    """Read rows as they were written; text that looks like a number is one."""
     with path.open(encoding="utf-8", newline="") as stream:
         return [{key: _value(text) for key, text in row.items()} for row in csv.DictReader(stream)]
 

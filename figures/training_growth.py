@@ -1,7 +1,7 @@
 """How the processor time of training grows: in the text, in the merges, and for the exact search.
 
 Theorem 4.2 of *A Formal Perspective on Byte-Pair Encoding* (O(N log M), where the plain trainer takes O(NM)) and its
-Figure 4 (the guarded search beside brute force). The texts are those that TOKDFA_DATA names.
+Figure 4 (the guarded search compared with brute force). The texts are named by TOKDFA_DATA.
 """
 
 from __future__ import annotations

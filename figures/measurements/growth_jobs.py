@@ -17,7 +17,7 @@ SHORTEST = 0.02
 
 
 def draw(tables: Tables) -> str:
-    """Return the chart of the jobs whose sizes are in bytes."""
+    """Return the chart of the jobs with sizes in bytes."""
     series = {
         title.removeprefix(BEGINS): [
             (float(row["bytes"].replace(",", "")), 1e9 * float(row["s"]) / float(row["bytes"].replace(",", "")))

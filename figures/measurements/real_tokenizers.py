@@ -1,6 +1,6 @@
 """Real tokenizers: states of their automata, improper rules, dead tokens, and tokens that four texts never use.
 
-The files are those of TOKDFA_DATA, and others by name in TOKDFA_TOKENIZERS: ``NAME=FILE`` for each, separated as paths
+The files are in TOKDFA_DATA, and others by name in TOKDFA_TOKENIZERS: ``NAME=FILE`` for each, separated as paths
 are. The texts are English books, short English sentences, Python code, and over 500 languages: 21 MB.
 """
 

@@ -1,6 +1,6 @@
 """All jobs compared with their fastest rival, over tokenizers and texts, wins and losses on one scale.
 
-The tables are those of `throughput_families`, `throughput_search` and `throughput_train`.
+The tables are from `throughput_families`, `throughput_search` and `throughput_train`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Dictionaries that do the same: Proposition 5.5 of *A Formal Perspective on Byte-Pair Encoding*, exactly.
 
 All dictionaries of some live rules, up to renaming of symbols, in classes that tokenize alike. Exchanging neighbouring
-rules connects a class, or leaves it in several parts; first only rules whose products cannot overlap, then any whose
+rules connects a class, or leaves it in several parts; first only if the products cannot overlap, then if the
 exchange changes no tokenization.
 """
 

@@ -3,10 +3,10 @@
  *   curvature M SYMBOLS LONGEST    all texts of 2 to LONGEST symbols, up to renaming of the symbols
  *   curvature M < TEXTS            the texts of the lines, at most 16 bytes each
  *
- * Optimal sequences are those of at most M merges that each replace something, all of them. Prints the number of texts
+ * Optimal sequences have at most M merges that each replace something, all of them. Prints the number of texts
  * and, for each of three maxima, numerator, denominator and the first text that attains it: over all sequences of at
- * most M merges (as written), over those of exactly M merges, and over greedy ones without their last merge (Eq 11),
- * whatever the tie rule. A quotient is at most kappa(optimal) / kappa(mu), so most sequences need no second look.
+ * most M merges (as written), over those with exactly M merges, and over greedy ones without their last merge (Eq 11),
+ * under any tie rule. A quotient is at most kappa(optimal) / kappa(mu), so most sequences need no second look.
  */
 #include <stdio.h>
 #include <stdlib.h>

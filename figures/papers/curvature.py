@@ -1,7 +1,7 @@
 """The total backward curvature of short texts: Definition 3.9 of *A Formal Perspective on Byte-Pair Encoding*.
 
-Three maxima over texts: σ as written, over sequences of at most M merges; over those of exactly M; and σ′ of Equation
-11, over greedy sequences, whatever the tie rule. ``curvature.c`` enumerates all texts up to some length. English is the
+Three maxima over texts: σ as written, over sequences of at most M merges; over those with exactly M; and σ′ of Equation
+11, over greedy sequences, under any tie rule. ``curvature.c`` enumerates all texts up to some length. English is the
 different stretches of 12 characters of a text that TOKDFA_DATA names, case and punctuation as they are.
 """
 

@@ -1,6 +1,6 @@
 """The linked list and the queue of the fast trainer: Figure 3 of *A Formal Perspective on Byte-Pair Encoding*.
 
-Its text is that of Table 1, its steps are those of the plain trainer with the same tie rule.
+Its text is from Table 1, its steps equal the plain trainer's with the same tie rule.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MERGED, _MADE = "#f4cccc", "#d5efdb"
 
 
 def steps() -> list[tuple[list[list[str]], list[tuple[str, str, int]]]]:
-    """Return, for each step, the units of the words and the pairs by their counts, those of a tie in order of age."""
+    """Return, for each step, the units of the words and the pairs by their counts, ties in order of age."""
     from tokdfa.training.greedy import train_greedy
 
     words = TEXT.split()
@@ -51,7 +51,7 @@ def _merge(units: list[str], pair: tuple[str, str]) -> list[str]:
 
 
 def draw() -> str:
-    """Draw a row for each step: the queue above the list; what is merged next is red, what was just made green."""
+    """Draw a row for each step: the queue above the list; the next pair to merge is red, new units are green."""
     parts = [text(_LEFT, 22, "The linked list, and the queue of pairs with their counts", font_size="14")]
     known = {*TEXT}
     for number, (lists, queue) in enumerate(steps()):

@@ -1,4 +1,4 @@
-"""What LinMaxMatch meets on the word abcz, in the trie of *Fast WordPiece Tokenization*."""
+"""The nodes that LinMaxMatch meets on the word abcz, in the trie of *Fast WordPiece Tokenization*."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The race of *Fast and meaningful tokenization*: its four stages, tokenizers and tokdfa.
 
 The table is from ``python -m tests.benchmarks.bench_speedy --json figures/papers/speedy_race.json``: 20, 40 and 10,000
-merges of English sentences. What would take hours is extrapolated, which is marked.
+merges of English sentences. A run that would take hours is extrapolated, which is marked.
 """
 
 from __future__ import annotations

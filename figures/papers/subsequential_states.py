@@ -79,7 +79,7 @@ def exponent(rows: list[Row], column: str) -> float:
 
 
 def expectation(rows: list[Row], rules: int = 1000) -> str:
-    """Return the number of states that random letters reach if it goes on growing as between the last two points."""
+    """Return the number of states that random letters reach if it continues to grow as between the last two points."""
     mine = [(row["rules"], row["states"]) for row in rows if row["text"] == "random letters"]
     (before, fewer), (last, more) = mine[-2:]
     factor = (more / fewer) ** (100 / (last - before))

@@ -1,4 +1,4 @@
-"""Ids of real tokenizers are those of their own libraries."""
+"""Ids of real tokenizers equal their own libraries' ids."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def words_of_letters(tokenizer: Tokenizer, count: int, longest: int = 30) -> lis
 
 
 def near_merges(tokenizer: Tokenizer, length: int, count: int) -> Iterator[str]:
-    """Repetitions of a token and of what is nearly one, so that merges are begun everywhere and come to nothing."""
+    """Repetitions of a token and of near tokens, so that merges are begun everywhere and come to nothing."""
     for word in words_of_letters(tokenizer, count):
         for unit in (word[:-1], word[:-1] + word, word + word[1:], word[1:] + word[:-1]):
             yield (unit * (length // len(unit) + 1))[:length]

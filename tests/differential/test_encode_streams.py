@@ -1,4 +1,4 @@
-"""Texts that come in chunks: real tokenizers give the ids that they give the text in one call, whatever the chunks."""
+"""Texts that come in chunks: real tokenizers give the ids of the text in one call, for any chunks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tokdfa import Tokenizer
 
 CORPORA = ["english", "python_code", "multilingual", "fra_eng_en"]
 NAMES = ["gpt2", "cl100k", "o200k", "tekken", "llama3", "qwen"]
-# Long pieces are given out token by token; and what looks like special tokens.
+# Long pieces are given out token by token; and text that looks like special tokens.
 LONG = "the" * 150 + " " * 300 + "\n" * 90 + "x" + "<|end<|endoftext|><|endoftext|" + "中" * 200 + "!" * 400
 
 

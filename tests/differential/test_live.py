@@ -52,7 +52,7 @@ def compare_streams(peer: Live, tokenizer: AnyTokenizer, seed: int, streams: lis
         expected = peer.expected(stream)
         verdict = tokenizer.validate(stream)
         assert bool(verdict) == (None in expected), (seed, stream, expected)
-        # What a library puts for bytes that are not UTF-8 is encoded somehow; that is not an index.
+        # A library's substitute for bytes that are not UTF-8 is encoded somehow; that is not an index.
         told = peer.decode is None or verdict.canonical_ids is not None
         assert verdict or not told or verdict.index in expected, (seed, stream, expected, verdict.index)
         wrong += not verdict

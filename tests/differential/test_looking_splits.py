@@ -1,4 +1,4 @@
-"""Tokenizers whose split patterns look around: ids are judged as the library does that encodes their text again."""
+"""Tokenizers with split patterns that look around: verdicts on ids match the library's on encoding their text."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ class Judge:
         self.wrong = 0
 
     def expected(self, streams: Sequence[list[int]]) -> list[set[int | None]]:
-        """Return for each stream the index: where the ids and those of their text part, None if they do not.
+        """Return for each stream the index: where the ids and their text's ids part, None if they do not.
 
         Where bytes are not UTF-8, the text before them may be encoded otherwise as well.
         """
@@ -246,11 +246,11 @@ def test_short_texts_of_difficult_symbols(judge: Judge, part: int, tally: Tally)
     done, wrong = 0, judge.wrong
     while done < amount(N_TEXTS) // N_PARTS:
         texts = ["".join(source.choices(FRAGMENTS, k=source.randint(1, 10))) for _ in range(BATCH)]
-        # One in ten is spoiled: what the library gives has to pass as well.
+        # One in ten is spoiled: the library's ids have to pass as well.
         streams = [
             judge.spoil(ids, source) if source.random() < 0.1 else ids for ids in judge.peer.encode(texts) if ids
         ]
-        # Spelled by other ids than those of the specials that are in them, and byte by byte.
+        # Spelled by other ids than their specials' own, and byte by byte.
         if judge.peer.decode is None:
             streams += [[judge.id_of[bytes([byte])] for byte in text.encode()] for text in texts[:20]]
         judge.assert_judged_alike([stream for stream in streams if stream])

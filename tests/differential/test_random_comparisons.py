@@ -1,4 +1,4 @@
-"""Random pairs for `compare`: what it says is tried on all short texts, and by those who need no automaton.
+"""Random pairs for `compare`: its answer is tried on all short texts, and by those who need no automaton.
 
 Dictionaries are judged by Algorithm 1 as it is printed, tokenizers by the library `tokenizers`.
 """
@@ -27,7 +27,7 @@ from tokdfa.jobs.comparison.models import Tuning
 from tokdfa.jobs.comparison.result import Outcome, Part
 
 LETTERS = "ab 1"
-# Short texts are tried anyway; here the search is to find what separates.
+# Short texts are tried anyway; here the search is to find a separating text.
 QUICK = Tuning(longest_tried=0, max_seconds=0.05)
 TEXTS = ["".join(text) for length in range(1, 6) for text in product(LETTERS, repeat=length)]
 
@@ -63,7 +63,7 @@ def random_dictionary(source: random.Random, symbols: str) -> list[tuple[str, st
 
 
 def changed(source: random.Random, rules: list[tuple[str, str]], tokens: list[str]) -> list[tuple[str, str]]:
-    """Return rules of which one is left out, moved or put in; or two are."""
+    """Return the rules with one or two left out, moved or put in."""
     rules = list(rules)
     for _ in range(source.choice((1, 1, 2))):
         kind = source.random()
@@ -100,12 +100,12 @@ def check_dictionaries(seed: int, _: Path) -> str:
             key = len(word), len(of_a) + len(of_b), word
             text, *sides = found.witness
             assert (len(text), len(sides[0]) + len(sides[1]), text) <= key, word
-            break  # What follows is longer, or as long and greater; tokens of equally long texts are compared below.
+            break  # The rest is longer, or as long and greater; tokens of equally long texts are compared below.
     return "equivalent" if found else "different"
 
 
 def random_file(source: random.Random) -> dict[str, Any]:
-    """Return a byte-level tokenizer.json whose rules need not be in order, nor their parts be made by any."""
+    """Return a byte-level tokenizer.json with rules that need not be in order, and parts that no rule needs to make."""
     tokens = list(LETTERS)
     for _ in range(source.randrange(1, 7)):
         word = source.choice(tokens) + source.choice(tokens[-4:])

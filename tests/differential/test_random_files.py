@@ -1,4 +1,4 @@
-"""Random tokenizer.json files: encoding, decoding and verdicts are those of tokenizers."""
+"""Random tokenizer.json files: encoding, decoding and verdicts match the tokenizers library."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def check_file(kind: str, fields: dict[str, Any], path: Path, drawn: random.Rand
     peer.no_truncation()
     peer.no_padding()
     if fields["decoder"] is None:
-        # Then the bytes are those of ByteLevel, which splits.
+        # Then the bytes are as by ByteLevel, which splits.
         peer.decoder = tokenizers.decoders.ByteLevel()
     contents = tuple(token["content"] for token in fields["added_tokens"])
 
@@ -53,7 +53,7 @@ def check_file(kind: str, fields: dict[str, Any], path: Path, drawn: random.Rand
             if "Missing" not in str(error):
                 skip_panic(error)
                 return None
-            # A word has no tokenization, and there is no entry for unknown words.
+            # A word has no tokenization, and an entry for unknown words is missing.
             with pytest.raises(AlphabetError):
                 tokenizer.encode(text)
             return None

@@ -57,7 +57,7 @@ class Grammar:
             parts = [self.pattern(depth - 1) for _ in range(dice.randint(2, 4))]
             return "(?:" + "|".join(text for text, _ in parts) + ")", any(empty for _, empty in parts)
         text, empty = self.pattern(depth - 1)
-        if empty:  # engines have their own ways with empty turns; tests/unit/regex/test_subset.py has those of regex
+        if empty:  # engines have their own ways with empty turns; tests/unit/regex/test_subset.py has regex's
             return text, True
         operator = dice.choice(REPEATED)
         mode = "?" if self.lazy and dice.random() < 0.4 else "+" if len(text) == 1 and dice.random() < 0.1 else ""
@@ -207,7 +207,7 @@ RE2_CLASSES = [".", "[ab]", "[^a]", "[a-zé]", "[^中]", "(?s:.)", "[0-9]", r"\p
 
 
 class PlainGrammar(Grammar):
-    """What RE2 reads as regex does."""
+    """The patterns that RE2 reads as regex does."""
 
     def atom(self) -> tuple[str, bool]:
         if self.places and self.dice.random() < 0.2:

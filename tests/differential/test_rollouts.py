@@ -1,4 +1,4 @@
-"""Spans of rollouts are those of brute force: encoding the decoded text with the library, and comparing."""
+"""Spans of rollouts match brute force: encoding the decoded text with the library, and comparing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NAMES = ("gpt2", "cl100k", "qwen", "llama3", "mistral v3")
 
 
 class Peer:
-    """A tokenizer, and what its library says of it."""
+    """A tokenizer, and its library's answers."""
 
     def __init__(self, real: Real, word_of: Callable[[int], bytes] | None = None) -> None:
         self.real = real
@@ -237,7 +237,7 @@ def test_many_rollouts_of_a_real_tokenizer_with_nfc(data: Path, tally: Tally) ->
     tally("rollouts", "random cases", 1000 * len(seeds(10)))
 
 
-# Small tokenizers, at random: rules over bytes, what splits, special tokens that overlap and that ordinary ones spell.
+# Small tokenizers, at random: rules over bytes, splits, special tokens that overlap and that ordinary ones spell.
 
 SYMBOLS = [*"ab ab 1\n'<|>", "  ", "é", "☃", "<|x|>", "<|", "it's", "\n\n", "12"]
 PATTERNS = [None, r"\p{L}+|[^\p{L}]+", r" ?\p{L}+| ?\d+|\s+(?!\S)|\s+|[^\s\p{L}\d]+", r"\s*[\r\n]+|\s+(?!\S)|\s+|\S+"]
@@ -304,7 +304,7 @@ def test_many_rollouts_of_small_tokenizers(tmp_path: Path, tally: Tally) -> None
     tally("rollouts", "random cases", 12 * len(seeds(2000)))
 
 
-# Files with every step that is modelled: repairing the spans gives what the library gives for the text.
+# Files with every step that is modelled: repairing the spans gives the library's ids for the text.
 
 
 def assert_file_repaired(kind: str, seed: int, path: Path, counts: Counter[str]) -> None:

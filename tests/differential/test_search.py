@@ -56,7 +56,7 @@ def spans(matches: Matches) -> list[tuple[int, int]]:
 
 
 def in_bytes(engine: Iterator[Any], text: str) -> list[tuple[int, int]]:
-    """The spans in bytes of what an engine finds in a text, empty matches left out."""
+    """The spans in bytes of an engine's matches in a text, empty matches left out."""
     lengths = np.fromiter((len(symbol.encode()) for symbol in text), dtype=np.int64, count=len(text))
     at = np.concatenate(([0], np.cumsum(lengths)))
     found = np.array([match.span() for match in engine if match.end() > match.start()], dtype=np.int64).reshape(-1, 2)

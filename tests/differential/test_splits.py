@@ -96,8 +96,8 @@ def restricted(node: Node, symbols: Ranges) -> Node:
 def definition_on_all_texts(name: str, most: int) -> list[npt.NDArray[np.uint8]]:
     """Return for each length the places where pieces begin, as bits, in all texts of that length of representatives.
 
-    The backtracking engine looks for one match a text and step. What follows the first piece is a text of its own, for
-    no pattern looks back, and what a later step makes of a piece was found out when that was a text.
+    The backtracking engine looks for one match a text and step. The rest of the text is a text of its own, for
+    no pattern looks back, and a later step's cuts of a piece were found when that piece was a text.
     """
     symbols = REPRESENTATIVES[name]
     k = len(symbols)
@@ -272,7 +272,7 @@ FILE_STEPS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("step", FILE_STEPS, ids=lambda step: "-".join(map(str, step.values()))[:60])
 def test_steps_of_files(step: dict[str, Any], tmp_path: Path) -> None:
-    """What a file's pre-tokenizer makes of every short text and of random ones, the spelling of pieces included."""
+    """The pieces of a file's pre-tokenizer for every short text and of random ones, the spelling of pieces included."""
     check_version("tokenizers")
     import json
 

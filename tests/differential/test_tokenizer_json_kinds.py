@@ -156,7 +156,7 @@ class Pair:
         if not judges:
             return 0
         wrong = 0
-        # Two texts, encoded separately, make a stream whose text can be another one's.
+        # Two texts, encoded separately, make a stream; its text can be another one's.
         cut = drawn.randrange(len(text) + 1)
         parts = self.encode(text[:cut]) + self.encode(text[cut:])
         spoiled = parts if seed % 4 else edited(drawn, ids, self.ids, range(1, 3))

@@ -1,4 +1,4 @@
-"""Merges equal to those of other trainers, each under its own rule and fed with the same units."""
+"""Merges equal to other trainers' merges, each under its own rule and fed with the same units."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def assert_as_rustbpe(path: Path, merges: int) -> None:
 
 
 def assert_as_sentencepiece(path: Path, merges: int) -> None:
-    # What its text format cannot hold apart or it leaves out is left out for both.
+    # Characters that its text format cannot hold apart, or that it leaves out, are left out for both.
     text = re.sub(r"[^A-Za-z0-9 .,!?'\n-]", " ", text_of(path))
     words = Counter("▁" + word for line in text.split("\n") for word in line.split(" ") if word)
     ours = train_greedy(words, merges, tie="sentencepiece", count="overlapping", min_frequency=1)
@@ -228,7 +228,7 @@ def assert_alike(trainer: str, path: Path, merges: int) -> None:
         made = train(path, merges, like="rustbpe")
         assert [u + v for u, v in made] == by_rustbpe(path, merges)
     elif trainer == "subword-nmt":
-        # What follows no word is not its own: words are parted by spaces alone.
+        # Space between words is not a piece of its own: words are parted by spaces alone.
         made = train(path, merges, like="subword-nmt", pretokenizer="[^ \n]+")
         assert [("".join(u), "".join(v)) for u, v in made] == by_subword_nmt(path, merges)
     else:
@@ -250,7 +250,7 @@ def test_whole_trainers(trainer: str, part: Path) -> None:
 
 
 def test_sentencepiece_as_a_whole(part: Path) -> None:
-    """Of a text whose words begin with the mark of a space."""
+    """On a text where words begin with the mark of a space."""
     text = re.sub(r"[^A-Za-z0-9 .,!?'\n-]", " ", text_of(part)[:60_000])
     marked = "\n".join(" ".join("▁" + word for word in line.split(" ") if word) for line in text.split("\n"))
     part.write_text(marked, encoding="utf-8", newline="\n")

@@ -64,7 +64,7 @@ def corpus(data: Path, name: str) -> str:
 
 
 def edited(library: Library, ids: list[int], kind: str, drawn: random.Random) -> list[int] | None:
-    """Return `ids` with one edit at a random place; None if there is no place for it."""
+    """Return `ids` with one edit at a random place; None if no place fits it."""
     among = list(library.words) if kind == "replace" else ()
     tried = drawn.sample(range(len(ids)), min(len(ids), 100))
     streams = (edit_at(drawn, ids, at, kind, library.words, library.id_of, among) for at in tried)

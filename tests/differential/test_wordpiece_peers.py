@@ -1,4 +1,4 @@
-"""BERT's tokenization is that of the tokenizers library: ids and offsets, on real and on random text."""
+"""BERT's tokenization equals the tokenizers library's: ids and offsets, on real and on random text."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_on_a_million_random_texts(bert: tuple[EndToEnd, Any], tally: Tally) -> 
     "normalizer", [SETTINGS[0], *(pytest.param(setting, marks=pytest.mark.slow) for setting in SETTINGS[1:])]
 )
 def test_on_every_code_point(normalizer: BertNormalizer, tally: Tally) -> None:
-    # What a character becomes shows in the tokens of its neighbours and in the offsets.
+    # The normalized character shows in the tokens of its neighbours and in the offsets.
     ours, theirs = pair(spelling_vocabulary(random.Random(5)), normalizer)
     codes = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
     texts = ["".join(f"a{chr(code)}b " for code in codes[at : at + 512]) for at in range(0, len(codes), 512)]

@@ -64,7 +64,7 @@ def test_ids_do_not_spell_a_long_text_without_end(one: dict[str, Any], fuses: bo
     tokenizer = tokdfa.load(over_characters(decoder=decoder))
     with pytest.raises(LimitExceededError, match=rf"more than {MOST_GROWTH} times as long"):
         tokenizer.decode(tokenizer.encode(A_WORD))
-    # Others are read as ever, however many they are.
+    # Any number of others are read as ever.
     assert tokenizer.decode(tokenizer.encode("x" * 100)) == "x" * 100
 
 

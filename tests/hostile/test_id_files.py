@@ -1,6 +1,6 @@
 """Files of ids with something broken in them: the right ids or a clear error, never a crash and never other ids.
 
-What is right is said by numpy for .npy, by `int.from_bytes` for .bin, by `int` for .txt and by `json` for .json.
+The right ids are given by numpy for .npy, by `int.from_bytes` for .bin, by `int` for .txt and by `json` for .json.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def read(path: Path, dtype: str | None, size: int) -> tuple[list[int] | None, st
 
 
 def check(kind: str, seed: int, folder: Path) -> tuple[str, list[int] | None, Path, str]:
-    """Fail if a mutated file has other ids; return what became of it, the right ids, where it is, and its type."""
+    """Fail if a mutated file has other ids; return the result, the right ids, where it is, and its type."""
     source = random.Random(f"{kind} {seed}")
     dtype = source.choice(DTYPES)
     ids = [source.choice((83, 256, 257, 258, source.randrange(256))) for _ in range(source.choice((1, 2, 5, 30, 200)))]

@@ -1,6 +1,6 @@
-"""Ctrl-C in the middle of long calls: it is answered soon, and what comes after is as if nothing had been.
+"""Ctrl-C in the middle of long calls: it is answered soon, and later calls are as if nothing had happened.
 
-The time is that of the processor, from the signal to the exception, so that a busy machine makes no difference.
+The time is processor time, from the signal to the exception, so that a busy machine makes no difference.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this s
 
 
 class StoppedError(BaseException):
-    """What the signal raises."""
+    """The exception that the signal raises."""
 
 
 @contextmanager

@@ -94,7 +94,7 @@ def assert_files_are_whole_after_kills(name: str, kills: int, folder: Path) -> i
         left = {path.name for path in out.parent.iterdir()} - {name}
         assert left <= {f".{name}.part"}
         caught += bool(left)
-    # What a kill has left behind is in nobody's way.
+    # A file that a kill has left behind is in nobody's way.
     with pytest.raises(SystemExit):
         main(arguments)
     assert out.read_bytes() == expected

@@ -62,7 +62,7 @@ def test_a_judge_far_down_a_stream(load: Callable[[Path], Any], tmp_path: Path) 
 
 
 def test_sums_of_lengths() -> None:
-    # Words of a terabyte each, of which nothing but the length is asked for.
+    # Words of a terabyte each, and only the length is asked for.
     offsets = np.array([0, 1 << 40, 1 << 41], np.int64)
     numbers = np.array([0, 1, 0, -1, 1], np.int32)
     lengths = np.zeros(5, np.int64)

@@ -1,4 +1,4 @@
-"""Spoiled objects, rank files and special tokens: one clear error, or what their own library does, in bounded time."""
+"""Spoiled objects, rank files and special tokens: one clear error, or their own library's answer, in bounded time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ODD: list[Any] = [
 ]  # fmt: skip
 
 Encode = Callable[[str], list[int]]
-# What is loaded, with which options, and the library's function; a library that refuses it raises.
+# The object to load, its options, and the library's function; a library that refuses it raises.
 Case = tuple[Any, dict[str, Any], Callable[[], Encode]]
 
 

@@ -20,7 +20,7 @@ from tokdfa.tokenizers.pretokenizers.splitter import Splitter
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
 SECONDS = 0.25
-# What is begun is ended: a table that is being written, a parser that cannot be stopped. In seconds of the processor,
+# A begun step is ended: a table that is being written, a parser that cannot be stopped. In seconds of the processor,
 # so that a busy machine makes no difference.
 MOST_SECONDS = 3.0
 
@@ -87,7 +87,7 @@ def test_splitters_end_in_time() -> None:
     def split(pattern: str) -> None:
         try:
             Splitter(Splitting("tiktoken", (Split(pattern),)), max_seconds=SECONDS)
-        except PatternError:  # what may be empty splits nothing
+        except PatternError:  # a pattern that may be empty splits nothing
             return
 
     refused = [

@@ -1,4 +1,4 @@
-"""Spoiled files of tokenizers that rewrite texts: an error, or what the file's own library does."""
+"""Spoiled files of tokenizers that rewrite texts: an error, or the answer of the file's own library."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def examine(data: bytes, path: Path, kind: str, library: Library) -> bool:
     for mine, theirs, text in zip(ours, answer["answer"][0], TEXTS, strict=True):
         assert mine is None or theirs is None or mine == theirs, text
     if kind == "tokenizers" and json.loads(data).get("decoder") is None:
-        # Without a decoder the library joins tokens with spaces; the text of ids is that of their bytes.
+        # Without a decoder the library joins tokens with spaces; the text of ids is their bytes' text.
         return True
     for mine_spelled, their_text, ids in zip(spelled, answer["answer"][1], streams, strict=True):
         assert mine_spelled is None or their_text is None or mine_spelled == their_text, ids

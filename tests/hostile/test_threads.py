@@ -106,7 +106,7 @@ assert all(outcomes), outcomes
 @pytest.mark.parametrize(("job", "dtype"), [("validate", "int32"), ("every", "int64"), ("decode", "int32"),
                                             ("search", "int32")])  # fmt: skip
 def test_ids_that_another_thread_changes_meanwhile(job: str, dtype: str) -> None:
-    """What was checked is what C reads; a stream that is wrong for a moment is refused or is not canonical."""
+    """C reads the ids that were checked; a stream that is wrong for a moment is refused or is not canonical."""
     done = script(CHANGING, job, dtype)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -139,7 +139,7 @@ time.sleep(0.05)
 def test_daemon_threads_in_a_kernel_at_exit(job: str) -> None:
     """The interpreter lets go of its modules while kernels run; the library stays where it is."""
     # Before 3.14, Python ends a daemon thread when it next asks for the lock. In the C++ of numpy that is a call of
-    # std::terminate, which no library can prevent. It cannot come from the kernels, in which there is no C++, and an
+    # std::terminate, which no library can prevent. It cannot come from the kernels, which are without C++, and an
     # access to a library that was closed is another signal. A run that numpy ended shows nothing, so there is another.
     numpy_ended_it = (-signal.SIGABRT, "terminate called without an active exception\n")
     for _ in range(12):
@@ -152,7 +152,7 @@ def test_daemon_threads_in_a_kernel_at_exit(job: str) -> None:
 
 
 def test_the_kernels_are_without_cxx() -> None:
-    """Nothing of theirs throws or terminates, whatever runs while Python ends its threads."""
+    """Nothing of theirs throws or terminates while Python ends its threads."""
     (library,) = Path(tokdfa.__file__).parent.joinpath("kernels").glob("_kernels.*")
     content = library.read_bytes()
     assert b"tokdfa_walk" in content

@@ -94,7 +94,7 @@ def by_mistral_common(_: bytes, path: Path) -> Callable[[str], list[int]] | None
 
 
 def by_rules(data: bytes, _: Path) -> Callable[[str], list[int]] | None:
-    # What a merges.txt of GPT-2's kind means is what tokenizers makes of its rules and GPT-2's numbering.
+    # The meaning of a merges.txt of GPT-2's kind: its rules with GPT-2's numbering, in the tokenizers library.
     library = pytest.importorskip("tokenizers")
     lines = data.decode().split("\n")
     if "#version" in lines[0]:
@@ -335,7 +335,7 @@ PARTS = st.sampled_from([b"a", b"b", b"aa", b"ab", b"ba", b"aba", b" t", b"he"])
 def test_any_rules_in_any_order(
     rules: list[tuple[bytes, bytes]], text: str, ignore_merges: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    # Improper dictionaries, and tokens with several rules, are what the library makes of them.
+    # Improper dictionaries, and tokens with several rules, are read as the library reads them.
     path = tmp_path_factory.getbasetemp() / "tokenizer.json"
     fields = tokenizer_json([*RULES, *(rule for rule in rules if rule not in RULES)], added_tokens=[])
     fields["model"]["merges"].reverse()

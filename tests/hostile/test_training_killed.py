@@ -1,4 +1,4 @@
-"""A training that is killed at any moment goes on to the same result, byte for byte."""
+"""A training that is killed at any moment continues to the same result, byte for byte."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_killed_at_a_hundred_random_moments(tmp_path: Path, tally: Tally) -> Non
     words = ["".join(dice.choices(letters, k=dice.randint(1, 9))) for _ in range(20_000)]
     corpus = tmp_path / "corpus"
     corpus.mkdir()
-    # A file of several blocks, between files of one: it goes on within the one and between the others.
+    # A file of several blocks, between files of one: it continues within the one and between the others.
     for number in range(40):
         n_words = 600_000 if number == 20 else 2_500
         (corpus / f"{number:02}").write_text(" ".join(dice.choices(words, k=n_words)), encoding="utf-8")

@@ -47,7 +47,7 @@ package that the test imports.
 
 @dataclass(frozen=True)
 class Row:
-    """One test: the statement, what is said of it, the modules it imports from, and its file."""
+    """One test: the statement, the claim about it, the modules it imports from, and its file."""
 
     statement: str
     says: str
@@ -57,7 +57,7 @@ class Row:
 
 
 def statement(name: str) -> tuple[str, str]:
-    """Split the name of a test into the statement and what is said of it."""
+    """Split the name of a test into the statement and the claim about it."""
     rest, found = name.removeprefix("test_"), []
     while match := HEAD.match(rest):
         number = re.sub(r"_?and_?", " and ", match[2]).replace("_", ".").replace("a.", "A.")
@@ -79,7 +79,7 @@ def homes(tree: ast.Module) -> dict[str, str]:
 
 
 def used(node: ast.AST, functions: dict[str, ast.FunctionDef], seen: set[str]) -> set[str]:
-    """Names that a function uses, those of the helpers in its file included."""
+    """Names that a function uses, also through the helpers in its file."""
     names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
     for helper in names & functions.keys() - seen:
         seen.add(helper)

@@ -109,7 +109,7 @@ def test_corollary_2_the_degree_of_1_locality_is_preserved(example: tuple[TokenD
 
 @given(automata_with_a_rule())
 def test_theorem_3_one_fold_writes_no_more_than_its_bound(example: tuple[TokenDFA, Word, Word]) -> None:
-    """What is written bounds the time from below; the time itself is measured by ``bench_fold_growth``."""
+    """The size of the output bounds the time from below; the time itself is measured by ``bench_fold_growth``."""
     dfa, merge = fold(example)
     # Every state is copied at most once, with at most its transitions and one on the new token.
     assert merge.dfa.n_states <= 2 * dfa.n_states

@@ -101,7 +101,7 @@ def test_definition_3_proper_dictionaries() -> None:
 
 
 def test_algorithm_1_both_semantics_agree_exactly_where_the_criterion_says() -> None:
-    # All proper dictionaries of four rules over ab. Only those two rules of which make one token can differ.
+    # All proper dictionaries of four rules over ab. Only a dictionary with two rules for one token can differ.
     found = Counter[tuple[bool, bool]]()
     for dictionary in all_proper_dictionaries("ab", 4):
         verdict = agrees_with_leftmost(dictionary)
@@ -208,7 +208,7 @@ def test_remark_3_loops_at_fresh_states() -> None:
     assert before.run(["b"], state=0) == 0
     assert after.dfa.run(["b"], state=0) == fresh
     assert after.dfa.run(["b"], state=fresh) == fresh
-    # With equal parts there is no loop.
+    # With equal parts a loop does not arise.
     loop = apply_merge(TokenDFA.universal("a"), "a", "a")
     assert loop.dfa.run(["a"], state=loop.fresh[0]) is None
 
@@ -217,7 +217,7 @@ Edges = set[tuple[int, str, int]]
 
 
 def algorithm_2_unchecked(dfa: TokenDFA, u: str, v: str) -> tuple[Edges, set[int], dict[int, int]]:
-    """Algorithm 2 on whatever automaton: the transitions and final states of a nondeterministic one, and fresh(·)."""
+    """Algorithm 2 on any automaton: the transitions and final states of a nondeterministic one, and fresh(·)."""
     edges: Edges = {(p, str(token), q) for p, token, q in dfa.edges()}
     S = [(s1, s2, s3) for s1, x, s2 in edges if x == u for t2, y, s3 in edges if t2 == s2 and y == v]
     fresh = {s2: dfa.n_states + i for i, s2 in enumerate(sorted({s2 for _, s2, _ in S}))}
@@ -251,7 +251,7 @@ def test_example_3_a_second_transition_on_one_token() -> None:
     assert all(len({q for p, x, q in edges if (p, x) == (state, token)}) == 1 for state, token, _ in edges - {
         (1, "bc", 3), (1, "bc", 4)
     })  # fmt: skip
-    # "Lemma 1 remains valid otherwise": the runs read what they read before, from and to corresponding states.
+    # "Lemma 1 remains valid otherwise": the runs read the same as before, from and to corresponding states.
     before = {(str(p), token, q) for p, token, q in FIGURE_1.edges()}
     gamma = {**{state: state for state in range(FIGURE_1.n_states)}, **{new: old for old, new in fresh.items()}}
     for state in range(FIGURE_1.n_states):

@@ -1,4 +1,4 @@
-"""*Constructing a BPE Tokenization DFA*: the smallest counterexamples to what is printed."""
+"""*Constructing a BPE Tokenization DFA*: the smallest counterexamples to the printed statements."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_lemma_1_the_smallest_run_whose_beginning_is_not_initial() -> None:
     assert merge.dfa.n_states == 2
     assert {start for start, _, _ in all_runs(before, 3)} == {before.initial}
     assert {start for start, _, _ in all_runs(merge.dfa, 3)} == {merge.dfa.initial, merge.fresh[before.initial]}
-    # As the lemma is used, it holds: from the initial state of the one to that of the other.
+    # As the lemma is used, it holds: from the initial state of the one to the initial state of the other.
     assert merge.gamma[merge.dfa.initial] == before.initial
 
 
@@ -96,7 +96,7 @@ def small_automata(n_states: int, symbols: str) -> list[TokenDFA]:
 
 
 def test_lemma_4_the_smallest_automata_that_break_a_step_of_its_proof() -> None:
-    # The step: in A', every run whose last token is u ends in a fresh state.
+    # The step: in A', every run with u as its last token ends in a fresh state.
     found = Counter[tuple[int, str, bool]]()
     for n_states, symbols in ((1, "a"), (1, "ab"), (2, "a"), (2, "ab"), (3, "a")):
         for dfa in small_automata(n_states, symbols):
@@ -104,7 +104,7 @@ def test_lemma_4_the_smallest_automata_that_break_a_step_of_its_proof() -> None:
             if merge.fresh:
                 broken = not states_after(merge.dfa, ["a"]) <= set(merge.fresh.values())
                 found[n_states, symbols, broken] += 1
-                # What the lemma says holds all the same.
+                # The lemma's statement holds all the same.
                 assert all(dloc(merge.dfa, k).degree <= dloc(dfa, k).degree for k in (1, 2))
     assert {key[:2] for key in found if key[2]} == {(2, "ab"), (3, "a")}
     assert {key[:2] for key in found} == {(1, "a"), (1, "ab"), (2, "a"), (2, "ab"), (3, "a")}

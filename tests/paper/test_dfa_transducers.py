@@ -169,8 +169,8 @@ def test_definition_7_and_example_7() -> None:
 def test_lemma_7_bounded_variation(
     symbols: str, n_rules: int, longest: int, n_pairs: int, n_revised: int, most: int
 ) -> None:
-    # All dictionaries, all words, and what two symbols at most make of their tokens. The statement says something where
-    # what is read later revises tokens: where the outputs of the two words have less in common than the words have.
+    # All dictionaries, all words, and their continuations by at most two symbols. The statement says something where
+    # later symbols revise tokens: where the outputs of the two words have less in common than the words have.
     pairs = revised = most_tokens = 0
     for dictionary in all_proper_dictionaries(symbols, n_rules):
         t = max(len(rule.product) for rule in dictionary)
@@ -190,7 +190,7 @@ def test_lemma_7_bounded_variation(
 
 
 def test_lemma_7_words_that_both_go_on() -> None:
-    # Example 7's words are of this kind: both go on after a common beginning, in different ways.
+    # Example 7's words are of this kind: both continue after a common beginning, in different ways.
     revised = 0
     for dictionary in all_proper_dictionaries("ab", 2):
         t = max(len(rule.product) for rule in dictionary)
@@ -220,7 +220,7 @@ def test_example_8_rightmost_rules_vary_without_bound() -> None:
 
 def test_example_9_no_sequential_transducer() -> None:
     transducer = minimize(determinize(Transducer.from_token_dfa(token_dfa(EXAMPLE_6))))
-    # A sequential function writes on a word a prefix of what it writes on every continuation of the word.
+    # A sequential function writes on a word a prefix of its output on every continuation of the word.
     a, aa = transducer("a"), transducer("aa")
     assert a is not None
     assert aa is not None
@@ -276,7 +276,7 @@ def test_section_7_the_doubling_family_has_a_state_for_each_set_of_rules(n: int)
 
 @given(proper_dictionaries("ab", max_rules=6), st.text("ab", max_size=14))
 def test_section_7_what_is_unsettled_is_left_parts_of_rules(dictionary: Dictionary, text: str) -> None:
-    # Later rules first, each at most once: this is why there are no more states.
+    # Later rules first, each at most once: this bounds the number of states.
     text = "".join(symbol for symbol in text if symbol in dictionary.alphabet)
     stream = SubsequentialTransducer(dictionary).stream()
     stream.feed(text)

@@ -1,4 +1,4 @@
-"""FORMAL (A Formal Perspective on BPE): the smallest counterexamples to what is printed."""
+"""FORMAL (A Formal Perspective on BPE): the smallest counterexamples to the printed statements."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def counts_of(units: Sequence) -> dict[tuple[Merge, Merge], int]:
 
 
 def fewest_units_with_two_pairs_kept(text: str) -> int:
-    """The best that two merges do whose queue begins with a pair of most frequent pairs, whatever the tie rule."""
+    """The best result of two merges when the queue begins with a pair of most frequent pairs, under any tie rule."""
     counts = counts_of(tuple(text))
     order = sorted(counts.values(), reverse=True)
     fewest = len(text)
@@ -141,7 +141,7 @@ def test_prop_5_1_the_smallest_text_that_exceeds_the_bound() -> None:
         if effective_sequences(text, merges) > min(len(set(text)) ** (2 * merges), length**merges)
     }
     assert over == {("aaaaa", 2): 2, ("aaaaa", 3): 2}
-    # The bound is 1 for one symbol, however many merges, and the number of sequences grows without end.
+    # The bound is 1 for one symbol, for any number of merges, and the number of sequences grows without end.
     assert [effective_sequences("a" * (2 ** (m + 1) - 1), m) for m in range(1, 6)] == [1, 2, 5, 13, 38]
 
 

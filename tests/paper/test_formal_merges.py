@@ -139,7 +139,7 @@ def test_def_2_5_merges_that_all_replace_something_end_in_one_unit(text: str, da
 
 
 def test_def_2_5_any_merges_that_each_replace_something() -> None:
-    # All sequences on all texts of up to six symbols; those of |x| - 1 merges replace one pair each.
+    # All sequences on all texts of up to six symbols; sequences of |x| - 1 merges replace one pair each.
     sequences = longest = 0
     for text in all_words("ab", 6):
         stack: list[tuple[tuple[Merge, ...], tuple[Merge, ...]]] = [((), tuple(text))] if text else []
@@ -218,7 +218,7 @@ class Unit:
 def algorithm_2_as_printed(text: str, merges: int) -> tuple[list[str], list[tuple[str, str]]]:
     """The faster trainer line by line, its loop included, which goes from 0 to M.
 
-    The queue is a table of positions, out of which the largest entry is taken, the first to begin among equals.
+    The queue is a table of positions; the largest entry is taken first, the first to begin among equals.
     Positions of a pair that overlap are merged from the left, and counted so.
     """
     units = [Unit(symbol) for symbol in text]
@@ -324,7 +324,7 @@ def figure_5_frequencies(units: Units) -> list[tuple[tuple[Any, Any], int]]:
 
 
 def figure_5(text: str, merges: int, *, corrected: bool) -> Units:
-    """The trainer of figure 5; as printed it merges the first entry of the list, which is no pair."""
+    """The trainer of figure 5; as printed it merges the first entry of the list, which is not a pair."""
     units = list(text)
     for _ in range(merges):
         top: Any = figure_5_frequencies(units)[0]
@@ -337,7 +337,7 @@ def test_fig_1_erratum_its_code_merges_across_the_space() -> None:
     units, made = figure_1(text, 5)
     assert [yield_of(merge) for merge in made] == ["pi", "pic", "pick", "ed", "ed "]
     assert [yield_of(unit) for unit in units] == ["pick", "ed ", "pick", "l", "ed ", "pick", "l", "e", "s"]
-    # It is the trainer under these rules; Table 1's merges are those of the words by themselves.
+    # It is the trainer under these rules; Table 1's merges are made on the words by themselves.
     d = train_naive({text: 1}, 5, tie="first-seen", count="overlapping")
     assert list(from_dictionary(d)) == made
     words = dict.fromkeys(text.split(), 1)

@@ -1,4 +1,4 @@
-"""FORMAL, section 3 and appendix A: compression utility, its curvature, and what greedy training is sure to reach."""
+"""FORMAL, section 3 and appendix A: compression utility, its curvature, and the guarantee of greedy training."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def canonical_texts(longest: int, symbols: str = "abc") -> Iterator[str]:
 
 
 def all_sequences(text: str, longest: int) -> Iterator[tuple[Sequence, tuple[Merge, ...]]]:
-    """Every sequence of merges that each replace something, with what it makes of the text."""
+    """Every sequence of merges that each replace something, with its result for the text."""
     stack: list[tuple[Sequence, tuple[Merge, ...]]] = [((), tuple(text))]
     while stack:
         sequence, forest = stack.pop()
@@ -125,7 +125,7 @@ def all_sequences(text: str, longest: int) -> Iterator[tuple[Sequence, tuple[Mer
 
 
 def all_optimal(text: str, merges: int) -> list[Sequence]:
-    """Return every optimal sequence whose merges all replace something."""
+    """Return every optimal sequence in which all merges replace something."""
     best, found = len(text), list[Sequence]()
     for sequence, forest in all_sequences(text, merges):
         if len(forest) < best:
@@ -136,7 +136,7 @@ def all_optimal(text: str, merges: int) -> list[Sequence]:
 
 
 def greedy_sequences(text: str, merges: int) -> list[Sequence]:
-    """Return every sequence that a greedy trainer may find, whatever its tie rule."""
+    """Return every sequence that a greedy trainer may find, under any tie rule."""
     sequences: dict[Sequence, tuple[Merge, ...]] = {(): tuple(text)}
     for _ in range(merges):
         longer: dict[Sequence, tuple[Merge, ...]] = {}
@@ -227,7 +227,7 @@ def test_thm_3_10_the_bound_holds(merges: int) -> None:
         for sequence in optimal:
             curvature = total_backward_curvature(text, sequence, merges).value
             assert worst >= greedy_bound(curvature) * best
-            # Where the curvature exceeds M, a step of the proof fails. Lemma A.1 still gives what is claimed.
+            # Where the curvature exceeds M, a step of the proof fails. Lemma A.1 still gives the claim.
             assert worst * merges >= best
             assert curvature < merges or Fraction(worst, best) >= 1 / Fraction(merges) >= 1 / curvature
             # The Conclusion leaves the factor 1/σ out; that would be wrong.
@@ -241,7 +241,7 @@ def test_thm_3_10_the_bound_holds(merges: int) -> None:
 
 @pytest.mark.parametrize("merges", [2, 3, 4, 5])
 def test_thm_3_10_its_bound_tends_to_zero(merges: int) -> None:
-    # On a^(M-1)bab the curvature is M + 1: it is no constant, and the share that the theorem promises is none either.
+    # On a^(M-1)bab the curvature is M + 1: it is not constant, and neither is the share that the theorem promises.
     text = "a" * (merges - 1) + "bab"
     optimal: list[Merge] = [("a", "b")]
     for _ in range(merges - 2):
@@ -332,6 +332,6 @@ def test_ex_abaabbaa_all_four_rows() -> None:
         "a[[b,a],a]b[[b,a],a]",
         {"ab": 1, "a[b,a]": 1, "[b,a]a": 2, "b[b,a]": 1},
     )
-    # The highlighted pairs are among the most frequent, and are what is merged.
+    # The highlighted pairs are among the most frequent, and they are merged.
     assert [len(apply_merges("abaabbaa", merges)) for merges in ((ab, (ab, "a")), (ba, (ba, "a")))] == [5, 4]
     assert set(map(partial(compression_utility, "abaabbaa"), greedy_sequences("abaabbaa", 2))) == {3, 4}

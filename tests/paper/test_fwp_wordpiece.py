@@ -64,7 +64,7 @@ def test_max_match_is_its_definition_on_random_words() -> None:
 
 def test_lin_max_match_on_the_word_of_the_figure() -> None:
     assert VOCABULARY.spell(LinMaxMatch(VOCABULARY).tokenize("abcz")) == ["a", "##bc", "##z"]
-    # Matching stops after "abc" at z: a is popped, and "bc" is where the link leads, whose pop is ##bc.
+    # Matching stops after "abc" at z: a is popped, and the link leads to "bc", with the pop ##bc.
     trie = FailureTrie.of(VOCABULARY)
     stuck = next(node for node in range(len(trie)) if trie.path(node) == "abc")
     assert VOCABULARY.spell(pop.id for pop in trie.pops[stuck]) == ["a"]
@@ -138,7 +138,7 @@ def steps(trie: FailureTrie, word: str) -> int:
 
 
 def deceptive(length: int) -> tuple[WordPieceVocabulary, str]:
-    """A word every rest of which begins like an entry half as long as the word, and is cut into single symbols."""
+    """A word, cut into single symbols; every suffix begins like an entry half as long as the word."""
     entries = ["a", "##a", "a" * (length // 2) + "b", "##" + "a" * (length // 2) + "b"]
     return WordPieceVocabulary(entries, longest_word=None), "a" * length
 
@@ -160,7 +160,7 @@ def test_linear_in_the_length_of_a_word() -> None:
 
 
 def test_longest_match_first_is_quadratic_where_lin_max_match_is_not() -> None:
-    # What the bound above would not be kept by: walking down the trie afresh for each token.
+    # Walking down the trie afresh for each token would break the bound above.
     for length in (100, 1_000):
         vocabulary, word = deceptive(length)
         trie = FailureTrie.of(vocabulary)
@@ -198,7 +198,7 @@ def test_linear_in_the_length_of_a_word_as_it_is_run() -> None:
 
 @pytest.mark.slow
 def test_a_word_takes_time_linear_in_its_length() -> None:
-    # What takes time and reads no cell would show here. A word 16 times as long would take 256 times as long if it were
+    # Time spent without reading cells would show here. A word 16 times as long would take 256 times as long if it were
     # quadratic, be it in the length of the word or of the entries.
     def least_time(length: int, enough: int) -> int:
         vocabulary, word = deceptive(length)
@@ -235,7 +235,7 @@ def test_local_with_exactly_k(k: int) -> None:
     language = WordLanguage(vocabulary, limited=False)
     assert language.local_from == k
     tokens = [max_match(vocabulary, "a" * length) for length in range(1, 3 * k + 4)]
-    # What may follow after the last k - 1 tokens differs, with these two runs.
+    # The tokens that may follow after the last k - 1 tokens differ, with these two runs.
     short, long = tokens[k - 1], tokens[2 * k + 1]
     assert len(short) == k
     assert short[1:] == long[len(long) - k + 1 :]
