@@ -2,7 +2,7 @@
 
     TOKDFA_DATA=... python -m tests.benchmarks.bench_guide [gpt2|cl100k|o200k] [--json FILE]
 
-The mask of a *new* state was not made before; one *met before* is asked for again. A *first* step is one that was
+A *new* state is asked for its mask for the first time; one *met before* is asked again. A *first* step is one that was
 not taken before; it is taken *again* at once. Walks choose among the allowed ids at random, so most of their text
 is unlike a model's. Masks and steps are processor time of the thread; building is elapsed time. The masks of
 the peers allow every tokenization of the text: they know neither the merges nor the pre-tokenizer, so they compute
@@ -111,7 +111,7 @@ def along(automaton: tokdfa.Guide | tokdfa.Ban, ids: list[int]) -> tuple[list[fl
         following, seconds = timed(automaton.step, state, id)
         (again if (state, id) in seen else first).append(seconds)
         seen |= {state, (state, id)}
-        # The banned ids are not told.
+        # After a banned id the walk begins anew.
         state = automaton.initial if following is None else following
     return new, old, first, again
 

@@ -104,7 +104,7 @@ def _keep(path: Path, title: str, columns: list[str], rows: list[list[object]], 
         "title": title,
         "measured": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "machine": f"{_processor()}, {os.cpu_count()} CPUs, {platform.system()}",
-        # The other load of the machine; our own part is about 1.
+        # The load of the machine; our own part is about 1.
         "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
         "caption": caption,
         "columns": columns,
