@@ -125,19 +125,13 @@ def command(
     if html_path is None:
         verdict = validate(tokenizer, stream, all=every, window=window, documents=starts, literal=literal)
     else:
-        from tokdfa.draw.report.validation import validation_report
+        from tokdfa.draw.report.collect import Collection
+        from tokdfa.draw.report.validation import MAX_SHOWN, report_on
 
         source = "standard input" if ids == "-" else ids
-        report = validation_report(
-            tokenizer,
-            stream,
-            all=every,
-            window=window,
-            documents=starts,
-            literal=literal,
-            names=(tok, source),
-            record_name=None if records is None else records.name,
-        )
+        name = None if records is None else records.name
+        collection = Collection(tokenizer, MAX_SHOWN, name, window=window, documents=starts, literal=literal)
+        report = report_on(collection, stream, all=every, names=(tok, source))
         report.save(html_path)
         verdict = report.verdict
     if as_json:

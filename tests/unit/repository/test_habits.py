@@ -34,11 +34,13 @@ HABITS: dict[str, tuple[str, float]] = {
 SENTENCE = re.compile(r"[A-Za-z,;:]+(?: [A-Za-z,;:`']+){3}")
 
 
-def python_prose(source: str) -> Iterator[str]:
-    """Yield the docstrings, messages and comments of a Python module."""
+def python_prose(source: str, *, messages: bool = True) -> Iterator[str]:
+    """Yield the docstrings and comments of a Python module, and its messages, unless they are quoted by tests."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and SENTENCE.search(node.value):
+        if messages and isinstance(node, ast.Constant) and isinstance(node.value, str) and SENTENCE.search(node.value):
             yield node.value
+        elif not messages and isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            yield ast.get_docstring(node) or ""
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             yield token.string.lstrip("#")
@@ -48,7 +50,7 @@ def prose(path: Path) -> Iterator[str]:
     """Yield the texts of a file that are written for readers: code and its output left out."""
     text = path.read_text("utf-8")
     if path.suffix == ".py":
-        yield from python_prose(text)
+        yield from python_prose(text, messages="tests" not in path.relative_to(ROOT).parts)
     elif path.suffix in (".c", ".h"):
         yield from re.findall(r"/\*(.*?)\*/", text, re.DOTALL)
     elif path.suffix == ".ipynb":
@@ -70,11 +72,12 @@ def rates(paths: list[Path]) -> dict[str, float]:
 PAGES = [*ROOT.glob("*.md"), *(ROOT / ".github").glob("*.md"), *(ROOT / "notebooks").rglob("*.md")]
 TEXTS = {
     "package": [path for suffix in ("py", "c", "h") for path in (ROOT / "tokdfa").rglob(f"*.{suffix}")],
+    "tests and figures": [path for folder in ("tests", "figures") for path in (ROOT / folder).rglob("*.py")],
     "pages": [*PAGES, *(ROOT / "notebooks").glob("*.ipynb")],
 }
 
 
-@pytest.mark.parametrize("part", ["package", "pages"])
+@pytest.mark.parametrize("part", TEXTS)
 def test_habits_of_style_are_rare(part: str) -> None:
     found = rates(TEXTS[part])
     assert {habit: rate for habit, rate in found.items() if rate > HABITS[habit][1]} == {}

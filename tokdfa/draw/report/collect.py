@@ -209,12 +209,24 @@ class Collection:
         self.histogram = Histogram()
         self.shown: list[dict[str, Any]] = []
         self._max_shown = max_shown
+        self._options = options
         self._recent = LastIds()
         self._documents = Documents(options.get("documents"))
         self._record_name = record_name or "document {:,}".format
         # The violations that still lack the tokens after them, with the first one that they lack.
         self._open: list[tuple[dict[str, Any], int]] = []
         self._allowed: dict[int, int] = {}
+
+    @property
+    def judged_as(self) -> str:
+        """How the stream is judged, in words; empty for a stream that is one text."""
+        how = ["cut out of a longer stream"] if self._options.get("window") else []
+        documents = self._options.get("documents")
+        if documents is not None:
+            how.append(f"documents, with {documents} between them" if isinstance(documents, int) else "documents")
+        if self._options.get("literal"):
+            how.append("special tokens by the text that they decode to")
+        return ", ".join(how)
 
     def watch(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[Violation]:
         """Judge a stream that comes in chunks, and yield its violations."""

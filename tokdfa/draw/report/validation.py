@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
-from typing import Any, Unpack
+from typing import Any
 
 import numpy.typing as npt
 
@@ -27,7 +27,6 @@ from tokdfa.draw.report.page import (
     verdict,
 )
 from tokdfa.jobs.rollouts.result import counted
-from tokdfa.jobs.validation.validator import ValidationOptions
 from tokdfa.jobs.validation.violations import Validation, validation
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -54,12 +53,11 @@ class ValidationReport(Report):
         The number of violations of each kind, by the value of the :class:`ViolationKind`.
     """
 
-    def __init__(self, found: Validation, collection: Collection, title: str, source: str, engine: str) -> None:
+    def __init__(self, found: Validation, collection: Collection, title: str, source: str) -> None:
         self.verdict = found
         self._found = collection
         self._title = title
         self._source = source
-        self._engine = engine
         self.n_violations = collection.violations
         self.n_shown = len(collection.shown)
         self.counts = {str(kind): count for kind, count in collection.kinds.most_common()}
@@ -135,7 +133,7 @@ class ValidationReport(Report):
         rows = [("Stream", self._source), ("Tokenizer", self._title), ("Format", tokenizer.format)]
         rows += [(name.capitalize(), f"{size:,}") for name, size in tokenizer.sizes.items()]
         rows.append(("Ids", f"{tokenizer.n_ids:,}"))
-        rows.append(("Judged as", self._engine))
+        rows.append(("Judged as", found.judged_as))
         rows.append(("Tokens in the stream", f"{found.tokens:,}"))
         rows.append(("Violations", f"{found.violations:,}"))
         if found.violations:
@@ -228,10 +226,11 @@ def validation_report(
     ids: npt.ArrayLike | Iterator[IntegerArray],
     *,
     all: bool = False,
+    window: bool = False,
+    documents: int | npt.ArrayLike | None = None,
+    literal: bool = False,
     max_shown: int = MAX_SHOWN,
     names: tuple[str, str] = ("", ""),
-    record_name: Callable[[int], str] | None = None,
-    **options: Unpack[ValidationOptions],
 ) -> ValidationReport:
     """Validate ids, and make a page of the result.
 
@@ -246,15 +245,12 @@ def validation_report(
         The stream; an iterator gives it in chunks.
     all : bool
         Whether the verdict has all violations, or only the first. The page counts all of them either way.
+    window, documents, literal
+        See :func:`tokdfa.validate`. The page names the document of each violation, from 0, and the token in it.
     max_shown : int
         The number of violations that the page shows; each takes about 500 bytes.
     names : tuple of str
         The names of the tokenizer and of the stream.
-    record_name : callable, optional
-        The name of a document by its number, such as ``line 4``; by default ``document 3``.
-    **options
-        `window`, `documents` and `literal`: see :func:`tokdfa.validate`. The page names the document of each violation,
-        from 0, and the token in it.
 
     Returns
     -------
@@ -273,7 +269,14 @@ def validation_report(
     """
     if isinstance(ids, AnyTokenizer):
         raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.validation_report(tokenizer, ids)", swapped=True)
-    collection = Collection(tokenizer, max(max_shown, 1), record_name, **options)
+    collection = Collection(tokenizer, max(max_shown, 1), window=window, documents=documents, literal=literal)
+    return report_on(collection, ids, all=all, names=names)
+
+
+def report_on(
+    collection: Collection, ids: npt.ArrayLike | Iterator[IntegerArray], *, all: bool, names: tuple[str, str]
+) -> ValidationReport:
+    """Return the page of ids that a collection, still empty, judges; see :func:`validation_report`."""
     violations = collection.watch(ids if isinstance(ids, Iterator) else [ids])
     if all:
         found = tuple(violations)
@@ -282,12 +285,4 @@ def validation_report(
         for _ in violations:
             pass
     result = validation(collection.tokens, found)
-    how = []
-    if options.get("window"):
-        how.append("cut out of a longer stream")
-    documents = options.get("documents")
-    if documents is not None:
-        how.append(f"documents, with {documents} between them" if isinstance(documents, int) else "documents")
-    if options.get("literal"):
-        how.append("special tokens by the text that they decode to")
-    return ValidationReport(result, collection, names[0] or tokenizer.format, names[1], ", ".join(how))
+    return ValidationReport(result, collection, names[0] or collection.tokenizer.format, names[1])
