@@ -204,11 +204,13 @@ def test_byte_level_splits_as_by_the_library(prefix_space: bool) -> None:
     )
     assert_bytes_alike(Splitting("tokenizers", gpt2, 0 if prefix_space else None), byte_level, texts)
     sequence = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), byte_level])
-    splitting = Splitting("tokenizers", (patterns.digits(True), *gpt2), 1 if prefix_space else None)
+    splitting = Splitting("tokenizers", (Split(r"\p{is_numeric}", "isolated"), *gpt2), 1 if prefix_space else None)
     assert_bytes_alike(splitting, sequence, texts)
     bare = pre_tokenizers.ByteLevel(add_prefix_space=prefix_space, use_regex=False)
     sequence = pre_tokenizers.Sequence([pre_tokenizers.Digits(), bare])
-    assert_bytes_alike(Splitting("tokenizers", (patterns.digits(),), 1 if prefix_space else None), sequence, texts)
+    assert_bytes_alike(
+        Splitting("tokenizers", (Split(r"\p{is_numeric}", "contiguous"),), 1 if prefix_space else None), sequence, texts
+    )
 
 
 def assert_bytes_alike(splitting: Splitting, theirs: Any, texts: list[str]) -> None:
@@ -238,12 +240,12 @@ def test_other_pre_tokenizers_of_tokenizers(name: str) -> None:
     from tokenizers import pre_tokenizers as p
 
     ours, theirs = {
-        "digits": ((patterns.digits(),), p.Digits()),
-        "digits_individual": ((patterns.digits(individual=True),), p.Digits(individual_digits=True)),
-        "punctuation": ((patterns.punctuation("merged_with_next"),), p.Punctuation("merged_with_next")),
-        "whitespace": ((patterns.whitespace(),), p.Whitespace()),
-        "whitespace_split": ((patterns.whitespace_split(),), p.WhitespaceSplit()),
-        "bert": (patterns.bert(), p.BertPreTokenizer()),
+        "digits": ((Split(r"\p{is_numeric}", "contiguous"),), p.Digits()),
+        "digits_individual": ((Split(r"\p{is_numeric}", "isolated"),), p.Digits(individual_digits=True)),
+        "punctuation": ((Split(r"\p{is_punctuation}", "merged_with_next"),), p.Punctuation("merged_with_next")),
+        "whitespace": ((patterns.WHITESPACE,), p.Whitespace()),
+        "whitespace_split": ((patterns.WHITESPACE_SPLIT,), p.WhitespaceSplit()),
+        "bert": (patterns.BERT, p.BertPreTokenizer()),
     }[name]
     texts = random_texts(2, 2_000) + ["".join(text) for n in range(5) for text in product("a1 \n!\u0301", repeat=n)]
     assert_split_alike(Splitting("tokenizers", ours), texts, theirs)
