@@ -75,7 +75,7 @@ def test_a_chart_says_what_it_shows() -> None:
     svg = line_chart({"<a>": [(1, 2), (3, 4)]}, title="T & t", x_label="x", y_label="y", note="n")
     words = [element.text for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
     assert {"<a>", "T & t", "x", "y", "n"} <= set(words)
-    with pytest.raises(ValueError, match="math domain error"):
+    with pytest.raises(ValueError, match=r"math domain error|expected a positive input"):
         line_chart({"a": [(0, 1)]}, title="", x_label="", y_label="", log_x=True)
 
 

@@ -131,7 +131,8 @@ def test_what_is_computed_stays_behind(tokenizer: Any) -> None:
         attempt(lambda text=text: tokenizer.search("a", tokenizer.encode(text)))
     assert tokenizer.fingerprint
     assert tokenizer.decoder is tokenizer.decoder
-    assert len(pickle.dumps(tokenizer)) == size
+    # Some strings are interned meanwhile, which pickles of Python 3.14 tell from equal ones; a table is larger.
+    assert abs(len(pickle.dumps(tokenizer)) - size) < 32
 
 
 @every_kind

@@ -35,7 +35,9 @@ def ask(member: Member, asked: list[Question]) -> None:
 def traced() -> int:
     """Return the bytes in use, without Python's cache of attributes, which keeps the names that were asked for."""
     gc.collect()
-    sys._clear_type_cache()
+    # Python 3.14 warns of the old name.
+    clear = getattr(sys, "_clear_internal_caches", None) or sys._clear_type_cache
+    clear()
     return tracemalloc.get_traced_memory()[0]
 
 
