@@ -294,7 +294,12 @@ def of_compare(files: Files) -> Iterator[Run]:
     yield a, b, "--ignore-ids"
     yield a, b
     fingerprints = {name: tokdfa.load(side).fingerprint for name, side in (("a", a), ("b", b))}
-    earlier = {"equivalent": False, "reason": "'ab' has different ids", "fingerprints": fingerprints}
+    earlier = {
+        "equivalent": False,
+        "reason": "'ab' has different ids",
+        "ignore_ids": False,
+        "fingerprints": fingerprints,
+    }
     known = files.write("known.json", as_bytes(earlier))
     yield a, b, "--known", known, "--html", files.folder / "known.html"
     yield a, c, "--known", known

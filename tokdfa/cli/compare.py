@@ -26,7 +26,7 @@ _NUMBERS = (
 
 
 # What --known reads of an earlier answer.
-_KEPT = ("equivalent", "reason", "fingerprints")
+_KEPT = ("equivalent", "reason", "ignore_ids", "fingerprints")
 
 
 class _Sides(TypedDict):
@@ -97,8 +97,9 @@ def command(
         of_a = {keyword: asked[name] for keyword, name in names.items()}
         of_b = {keyword: asked[f"{name}_b"] or asked[name] for keyword, name in names.items()}
         both = load(a, **of_a), load(b, **of_b)
-        fingerprints = {side: tokenizer.fingerprint for side, tokenizer in zip("ab", both, strict=True)}
-        earlier = None if known_path is None else _earlier(known_path)
+        wanted = both if as_json or known_path is not None else ()
+        fingerprints = {side: tokenizer.fingerprint for side, tokenizer in zip("ab", wanted, strict=False)}
+        earlier = None if known_path is None else _earlier(known_path, ignore_ids=ignore_ids)
         is_known = None if earlier is None else earlier["fingerprints"] == fingerprints
         if earlier is not None and is_known and html_path is None and certificate_path is None:
             # It is still the answer, also where a search depends on the time that the machine takes.
@@ -129,6 +130,7 @@ def command(
     if as_json:
         answer = {
             **_fields(found, both),
+            "ignore_ids": ignore_ids,
             "fingerprints": fingerprints,
             "known": is_known,
             "certificate": written.fields,
@@ -147,8 +149,8 @@ def command(
     return 0 if found or is_known else 1
 
 
-def _earlier(path: str) -> dict[str, Any]:
-    """Return the answer of an earlier comparison."""
+def _earlier(path: str, *, ignore_ids: bool) -> dict[str, Any]:
+    """Return the answer of an earlier comparison with the same options."""
     try:
         answer = json.loads(Path(path).read_bytes())
     except ValueError as error:
@@ -156,6 +158,9 @@ def _earlier(path: str) -> dict[str, Any]:
     if not isinstance(answer, dict) or not {*_KEPT} <= {*answer} or not isinstance(answer["fingerprints"], dict):
         what = f"not the output of compare --json: it has no {', '.join(_KEPT)}"
         raise FileFormatError(what, where=path)
+    if answer["ignore_ids"] is not ignore_ids:
+        what = f"this answer is of a comparison {'without' if ignore_ids else 'with'} --ignore-ids"
+        raise FileFormatError(what, where=path, hint="make it with the options of this comparison")
     return answer
 
 

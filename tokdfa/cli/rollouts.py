@@ -56,7 +56,7 @@ def _classes(ctx: click.Context, parameter: click.Parameter, value: str) -> froz
 )
 @click.option("--keep-going", is_flag=True, help="Report bad records and continue; the exit status is then 2.")
 @click.option("--examples", type=options.AtLeast(0), default=3, metavar="N",
-              help="Show the N most frequent different spans of each class.")  # fmt: skip
+              help="Show N different spans of each class, the most frequent of the first 100.")  # fmt: skip
 @click.option(
     "--records",
     "records_path",

@@ -130,12 +130,26 @@ def test_a_known_difference_is_accepted_until_a_side_changes(tmp_path: Path, cap
     b.write_text(merges_txt([*PAIRS[2:], *PAIRS[:2]]), encoding="utf-8")
     assert run("compare", a, b, "--known", known, "--json") == 1
     assert json.loads(capsys.readouterr().out)["known"] is False
-    for content in ("{", "[]", '{"equivalent": false}', '{"equivalent": false, "reason": "", "fingerprints": []}'):
+    no_fingerprints = '{"equivalent": false, "reason": "", "ignore_ids": false, "fingerprints": []}'
+    for content in ("{", "[]", '{"equivalent": false}', no_fingerprints):
         known.write_text(content, encoding="utf-8")
         assert run("compare", a, b, "--known", known) == 2
         out, err = capsys.readouterr()
         assert out == ""
         assert f"{known}: not the output of compare --json" in err
+
+
+def test_the_answer_to_another_question_is_not_accepted(tmp_path: Path, capsys) -> None:
+    a, b = write(tmp_path, "a", PAIRS), write(tmp_path, "b", [PAIRS[1], PAIRS[0], *PAIRS[2:]])
+    known = tmp_path / "known.json"
+    for made, asked, said in (
+        (["--ignore-ids"], [], "with --ignore-ids"),
+        ([], ["--ignore-ids"], "without --ignore-ids"),
+    ):
+        run("compare", a, b, "--json", *made)
+        known.write_text(capsys.readouterr().out, encoding="utf-8")
+        assert run("compare", a, b, "--known", known, *asked) == 2
+        assert f"{known}: this answer is of a comparison {said}" in capsys.readouterr().err
 
 
 def test_rules_that_only_one_has_are_named(tmp_path: Path, capsys) -> None:

@@ -94,9 +94,9 @@ def texts_of_rules(tokenizer: Tokenizer, rules: Iterable[tuple[int, Word, Word]]
     """Yield texts in which rules may merge: alone, and next to symbols that keep other rules from merging before."""
     shown = _space_of(tokenizer)
     for _, left, right in rules:
-        both = as_text(left), as_text(right)
-        if both[0] is not None and both[1] is not None:
-            text = both[0] + both[1]
+        # As one: each part may be half a character.
+        text = as_text(left + right)  # type: ignore[operator]
+        if text is not None:
             text = text if shown is None else text.replace(shown, " ")
             for before, after in product(_BESIDE_RULES, repeat=2):
                 yield before + text + after

@@ -44,7 +44,7 @@ def usual_fields(names: Sequence[str], prompt: str | None = None, mask: str | No
     if len(usual) == 1 and not frameworks:
         found = fields_of(ids=usual[0], prompt=prompt, mask=mask)
         masks = [name for name in (MASK, LABELS) if name in have]
-        return found if mask is not None or len(masks) != 1 else found._replace(mask=masks[0])
+        return found if mask is not None or len(masks) != 1 else found._replace(mask=masks[0], needs_mask=True)
     there = f"; the first record has {', '.join(names[:12])}" if names else ""
     hint = f"give --ids FIELD, such as --ids input_ids, or --framework{there}"
     raise TokenStreamError("no field of ids is named", hint=hint)

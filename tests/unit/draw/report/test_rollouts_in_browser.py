@@ -67,6 +67,14 @@ def test_examples_show_the_text_around_their_spans() -> None:
     assert "␣seven␣eight␣nine<mark>" in page
 
 
+def test_ids_around_a_span_that_no_token_has_are_shown_themselves() -> None:
+    tokenizer = tokdfa.default_tokenizer()
+    tally = Tally(9)
+    tally.add(tokdfa.check_rollout(tokenizer, [10**6, 261, 1193, 10**6 + 1], prompt=1), "a.jsonl, line 1")
+    (example,) = (example for example in tally.examples if 261 in example.violation.ids)
+    assert (example.before, example.after) == ((10**6,), (10**6 + 1,))
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 800, 1400])
 def test_nothing_is_complained_of_loaded_or_too_wide(chromium: Browser, page: Path, scheme: str, width: int) -> None:

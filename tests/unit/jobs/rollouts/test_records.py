@@ -138,8 +138,8 @@ def test_fields_that_are_not_said() -> None:
     ("names", "mask", "expected"),
     [
         (["input_ids"], None, fields_of(ids="input_ids")),
-        (["tokens", "loss_mask", "reward"], None, fields_of(ids="tokens")._replace(mask="loss_mask")),
-        (["input_ids", "labels"], None, fields_of(ids="input_ids")._replace(mask="labels")),
+        (["tokens", "loss_mask", "reward"], None, fields_of(ids="tokens")._replace(mask="loss_mask", needs_mask=True)),
+        (["input_ids", "labels"], None, fields_of(ids="input_ids")._replace(mask="labels", needs_mask=True)),
         (["input_ids", "labels"], "none", fields_of(ids="input_ids", mask="none")),
         (["response_ids", "prompt_ids", "response_mask", "uid"], None, FRAMEWORKS["verl"]),
         (["response_ids", "prompt_ids"], None, FRAMEWORKS["verl"]),
@@ -147,11 +147,22 @@ def test_fields_that_are_not_said() -> None:
         (["completion_ids", "prompt_ids", "tool_mask"], None, FRAMEWORKS["trl"]),
         (["tokens", "loss_mask", "response_length"], None, FRAMEWORKS["slime"]),
         (["choices", "prompt_token_ids", "response"], None, FRAMEWORKS["vllm"]),
-        (["input_ids", "loss_mask", "response"], None, fields_of(ids="input_ids")._replace(mask="loss_mask")),
+        (
+            ["input_ids", "loss_mask", "response"],
+            None,
+            fields_of(ids="input_ids")._replace(mask="loss_mask", needs_mask=True),
+        ),
     ],
 )
 def test_usual_names_need_not_be_said(names: list[str], mask: str | None, expected: Fields) -> None:
     assert usual_fields(names, mask=mask) == expected
+
+
+def test_a_record_without_the_mask_that_others_have_is_bad() -> None:
+    fields = usual_fields(["input_ids", "loss_mask"])
+    assert rollouts_of({"input_ids": [1], "loss_mask": [1]}, fields)
+    with pytest.raises(TokenStreamError, match="field loss_mask"):
+        rollouts_of({"input_ids": [1]}, fields)
 
 
 @pytest.mark.parametrize(
