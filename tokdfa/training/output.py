@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
 from tokdfa.automata.alphabet import Word
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.atomic import write_atomically, write_together
-from tokdfa.base.errors import TrainingError
-from tokdfa.regex.unicode.utf8 import GPT2_ORDER, spell
-from tokdfa.tokenizers.pretokenizers.steps import NAMED
-
-# Patterns written differently for tokenizers: possessive repetitions mean something else there, and are not needed.
-_RESPELLED = {
-    "gpt2_tiktoken": NAMED["gpt2"].steps[0].pattern,
-    "cl100k": (
-        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
-    ),
-}
+from tokdfa.base.errors import TrainingError, UnsupportedFeatureError
+from tokdfa.regex.unicode.utf8 import GPT2_ORDER
+from tokdfa.tokenizers.formats.writers.merges_txt import merges_lines
+from tokdfa.tokenizers.formats.writers.rank_file import rank_lines
+from tokdfa.tokenizers.formats.writers.text_steps import decoder_fields, pre_tokenizer_fields
+from tokdfa.tokenizers.formats.writers.tokenizer_json import byte_pair_fields, tokenizer_json
+from tokdfa.tokenizers.formats.writers.vocabulary import spelled
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, WHITESPACE_SPLIT, Splitting
 
 
 def write_dictionary(
@@ -120,12 +116,6 @@ def check_output(
     raise TrainingError("no output format has this suffix", value=path.suffix, where=str(path), hint=hint)
 
 
-def _spelling(word: Word) -> str:
-    if isinstance(word, bytes):
-        return spell(word)
-    return word if isinstance(word, str) else "".join(word)
-
-
 def _ids(dictionary: Dictionary) -> list[Word]:
     """Return the tokens in the order of their ids."""
     words = list(dictionary.alphabet)
@@ -136,26 +126,24 @@ def _ids(dictionary: Dictionary) -> list[Word]:
     return words
 
 
+def _rules(dictionary: Dictionary) -> list[tuple[str, str]]:
+    return [(spelled(left), spelled(right)) for left, right in dictionary]
+
+
 def _merges_txt(dictionary: Dictionary) -> bytes:
-    lines = [(_spelling(u), _spelling(v)) for u, v in dictionary]
-    for index, parts in enumerate(lines):
-        if any(not part.isprintable() or " " in part for part in parts):
-            raise TrainingError(
-                "a merges.txt cannot hold spaces and control characters",
-                value=parts,
-                where=f"rule {index}",
-                hint="train over bytes, or with the pre-tokenizer whitespace, or write a tokenizer.json",
-            )
-    return "".join(["#version: 0.2\n", *(f"{u} {v}\n" for u, v in lines)]).encode()
+    try:
+        return merges_lines(_rules(dictionary))
+    except UnsupportedFeatureError as error:
+        hint = "train over bytes, or with the pre-tokenizer whitespace, or write a tokenizer.json"
+        raise TrainingError(error.what, value=error.value, where=error.where, hint=hint) from None
 
 
 def _vocabulary(dictionary: Dictionary) -> dict[str, int]:
-    return {_spelling(word): number for number, word in enumerate(_ids(dictionary))}
+    return {spelled(word): number for number, word in enumerate(_ids(dictionary))}
 
 
 def _tiktoken(dictionary: Dictionary) -> bytes:
-    ranked = enumerate(cast("list[bytes]", _ids(dictionary)))
-    return b"".join(b"%s %d\n" % (base64.b64encode(word), rank) for rank, word in ranked)
+    return rank_lines({word: rank for rank, word in enumerate(cast("list[bytes]", _ids(dictionary)))})
 
 
 def _tokenizer_json_fault(kind: str, pretokenizer: str, suffix: str | None) -> str | None:
@@ -169,56 +157,14 @@ def _tokenizer_json_fault(kind: str, pretokenizer: str, suffix: str | None) -> s
     return None
 
 
+_UNNAMED = {"none": Splitting("tokenizers"), "whitespace": Splitting("tokenizers", (WHITESPACE_SPLIT,))}
+
+
 def _tokenizer_json(dictionary: Dictionary, pretokenizer: str, suffix: str | None) -> bytes:
-    bytewise = dictionary.alphabet.kind == "bytes"
-    pairs = [[_spelling(u), _spelling(v)] for u, v in dictionary]
-    # As strings, which older releases also read, unless a part has a space.
-    merges = [" ".join(pair) for pair in pairs] if not any(" " in part for pair in pairs for part in pair) else pairs
-    decoder: dict[str, Any] = {"type": "Fuse"}
-    if bytewise:
-        decoder = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
-    elif suffix is not None:
-        decoder = {"type": "BPEDecoder", "suffix": suffix}
-    fields: dict[str, Any] = {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [],
-        "normalizer": None,
-        "pre_tokenizer": _pre_tokenizer(pretokenizer, bytewise),
-        "post_processor": None,
-        "decoder": decoder,
-        "model": {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": suffix,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "ignore_merges": False,
-            "vocab": _vocabulary(dictionary),
-            "merges": merges,
-        },
-    }
-    return json.dumps(fields, ensure_ascii=False, indent=2).encode()
-
-
-def _pre_tokenizer(name: str, bytewise: bool) -> dict[str, Any] | None:
-    steps: list[dict[str, Any]] = []
-    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
-    if name == "whitespace":
-        steps.append({"type": "WhitespaceSplit"})
-    elif bytewise and name in ("gpt2", "gpt2_tiktoken"):
-        byte_level["use_regex"] = True
-    elif name != "none":
-        patterns = [_RESPELLED[name]] if name in _RESPELLED else [step.pattern for step in NAMED[name].steps]
-        steps.extend(
-            {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
-            for pattern in patterns
-        )
-    if bytewise:
-        steps.append(byte_level)
-    if len(steps) > 1:
-        return {"type": "Sequence", "pretokenizers": steps}
-    return steps[0] if steps else None
+    is_bytewise = dictionary.alphabet.kind == "bytes"
+    splitting = _UNNAMED[pretokenizer] if pretokenizer in _UNNAMED else NAMED[pretokenizer]
+    return tokenizer_json(
+        byte_pair_fields(_vocabulary(dictionary), _rules(dictionary), end_of_word_suffix=suffix),
+        pre_tokenizer=pre_tokenizer_fields(splitting, is_bytewise=is_bytewise),
+        decoder=decoder_fields(None, is_bytewise=is_bytewise, suffix=suffix),
+    )

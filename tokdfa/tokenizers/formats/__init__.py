@@ -12,7 +12,7 @@ Shared: `files` (their content), `json_text` (strict JSON with paths, and number
 (the vocabulary and the rules as written, found in compiled code), `top_level` (the parts of a tokenizer.json around its
 model), `text_steps` (its normalizer, pre-tokenizer and decoder), `ranks` (rules out of ranked or scored words), `lint`
 (oddities of a file), `charsmap` (SentencePiece's table of characters), `checked_dictionary` (dictionaries and alphabets
-that are not checked again).
+that are not checked again). The way back, from a tokenizer to a file, is in `writers`.
 
 Used by: `tokenizers.loading`.
 

@@ -1,0 +1,139 @@
+"""GGUF files of llama.cpp: the tokenizer alone, without weights, written by the package `gguf`."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tokdfa.base.errors import UnsupportedFeatureError
+from tokdfa.regex.unicode import version
+from tokdfa.tokenizers.decoding import BYTE_TOKENS
+from tokdfa.tokenizers.encoding.special import Special
+from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.tokenizers.formats.gguf import (
+    BYTE,
+    CONTROL,
+    LLAMA_CPP,
+    NORMAL,
+    UNKNOWN,
+    UNUSED,
+    USER_DEFINED,
+)
+from tokdfa.tokenizers.formats.writers.draft import Draft, Loss, LostPart, unwritable
+from tokdfa.tokenizers.formats.writers.merges_txt import vocabulary_of
+from tokdfa.tokenizers.formats.writers.pre_names import PreName, nearest_name
+from tokdfa.tokenizers.formats.writers.vocabulary import (
+    loss_of_normalizer,
+    losses_beside_ids,
+    losses_of_specials,
+    rules_of,
+    with_rules,
+)
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
+
+
+def draft_of(tokenizer: AnyTokenizer, name: str) -> Draft:
+    """Return a tokenizer as the head of a GGUF file: over bytes, or over characters with a token for every byte."""
+    merging = with_rules(tokenizer, "GGUF file")
+    contents: Contents = merging.contents
+    pre: PreName | None = None
+    keys: dict[str, Any] = {"add_bos_token": False, "add_eos_token": False}
+    if merging.why_not("bytes") is None:
+        texts, types = _tokens(merging)
+        has_whole = merging.whole_piece and len(merging.whole_piece_tokens) > 0
+        pre = nearest_name(merging.splitting, whole_piece=has_whole)
+        keys |= {"model": "gpt2", "pre": pre.name}
+        keys |= {"merges": [*map(" ".join, rules_of(merging))]}
+    elif contents.fallback is not None and contents.fallback.bytes == BYTE_TOKENS and not contents.suffix:
+        texts, types = _tokens(merging)
+        keys |= {"model": "llama", "scores": _scores(merging, len(texts)), "add_space_prefix": _puts_space(merging)}
+    else:
+        what = "a GGUF file holds tokens of bytes, or of characters with a token for every byte, and here not so"
+        raise unwritable(what, merging.format)
+    data = _written(keys | {"tokens": texts, "token_type": types})
+    return Draft("gguf", {name: data}, {"format": "gguf"}, tuple(_losses(merging, pre)))
+
+
+def _tokens(tokenizer: Tokenizer) -> tuple[list[str], list[int]]:
+    """Return the texts and the types of all ids."""
+    vocabulary = vocabulary_of(tokenizer)
+    texts = [f"[PAD{id}]" for id in range(tokenizer.n_ids)]
+    types = [UNUSED] * len(texts)
+    contents: Contents = tokenizer.contents
+    byte_tokens = () if contents.fallback is None else contents.fallback.bytes or ()
+    for text, id in vocabulary.items():
+        texts[id], types[id] = text, BYTE if text in byte_tokens else NORMAL
+        if contents.fallback is not None and text == contents.fallback.unknown:
+            types[id] = UNKNOWN
+    for special in tokenizer.specials:
+        texts[special.id], types[special.id] = special.content, _type_of(special, types[special.id])
+    first: dict[str, int] = {}
+    for id, text in enumerate(texts):
+        if first.setdefault(text, id) != id:
+            raise unwritable(f"two tokens with one text, ids {first[text]} and {id}, at which llama.cpp aborts", text)
+    return texts, types
+
+
+def _type_of(special: Special, type: int) -> int:
+    if type == UNKNOWN:
+        return UNKNOWN
+    return USER_DEFINED if special.is_text else CONTROL
+
+
+def _scores(tokenizer: Tokenizer, n_ids: int) -> list[float]:
+    """Return a score for each id: the higher, the earlier its rule."""
+    scores = np.zeros(n_ids, dtype=np.float32)
+    product = tokenizer.dictionary.product
+    if tokenizer.merges is not None:
+        rank = np.zeros(len(tokenizer.token_to_id), dtype=np.int64)
+        rank[tokenizer.merges.product] = tokenizer.merges.priority
+    else:
+        rank = np.zeros(len(tokenizer.token_to_id), dtype=np.int64)
+        rank[product] = np.arange(1, len(product) + 1)
+    ids = tokenizer.token_to_id
+    scores[ids[ids >= 0]] = -rank[ids >= 0]
+    found: list[float] = scores.tolist()
+    return found
+
+
+def _puts_space(tokenizer: Tokenizer) -> bool:
+    """Return whether a space is put before texts."""
+    normalizer = tokenizer.rewriting.normalizer
+    return tokenizer.splitting.prefix_space is not None or (normalizer is not None and normalizer("a") != "a")
+
+
+def _written(keys: dict[str, Any]) -> bytes:
+    try:
+        from gguf import GGUFWriter
+    except ImportError:
+        what = "a GGUF file is written by the package gguf, which is not installed"
+        raise UnsupportedFeatureError(what, hint="pip install 'tokdfa[gguf]'") from None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "tokenizer.gguf")
+        writer = GGUFWriter(path, "llama")
+        for key, value in keys.items():
+            kind = {bool: "bool", str: "string", list: "array"}[type(value)]
+            getattr(writer, f"add_{kind}")(f"tokenizer.ggml.{key}", value)
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
+        return path.read_bytes()
+
+
+def _losses(tokenizer: Tokenizer, pre: PreName | None) -> Iterator[Loss]:
+    if pre is not None:
+        yield from loss_of_normalizer(tokenizer)
+        if not pre.is_same:
+            yield Loss(LostPart.PRETOKENIZER, (pre.name,))
+        if not tokenizer.splitting.is_nothing:
+            yield Loss(
+                LostPart.TABLES, (f"{tokenizer.splitting.library}=={version(tokenizer.splitting.table)}", LLAMA_CPP)
+            )
+    yield from losses_of_specials(tokenizer.specials, has_flags=False)
+    yield from losses_beside_ids(tokenizer)

@@ -1,0 +1,137 @@
+"""tokenizer.json of the library `tokenizers`, with byte pairs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+from tokdfa.tokenizers.encoding.special import Special
+from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.tokenizers.formats.writers.draft import Draft, Loss, LostPart, unwritable
+from tokdfa.tokenizers.formats.writers.merges_txt import vocabulary_of
+from tokdfa.tokenizers.formats.writers.text_steps import decoder_fields, normalizer_fields, pre_tokenizer_fields
+from tokdfa.tokenizers.formats.writers.vocabulary import losses_beside_ids, losses_of_specials, rules_of, with_rules
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
+
+
+def tokenizer_json(
+    model: Mapping[str, Any],
+    *,
+    pre_tokenizer: Mapping[str, Any] | None,
+    decoder: Mapping[str, Any],
+    normalizer: Mapping[str, Any] | None = None,
+    added_tokens: Iterable[Mapping[str, Any]] = (),
+) -> bytes:
+    """Return the content of a tokenizer.json with these parts."""
+    fields = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [*added_tokens],
+        "normalizer": normalizer,
+        "pre_tokenizer": pre_tokenizer,
+        "post_processor": None,
+        "decoder": decoder,
+        "model": model,
+    }
+    return json.dumps(fields, ensure_ascii=False, indent=2).encode()
+
+
+def byte_pair_fields(vocabulary: Mapping[str, int], rules: list[tuple[str, str]], **changes: object) -> dict[str, Any]:
+    """Return a model of byte pairs; `changes` are fields that are not as usual."""
+    # As strings, which older releases also read, unless a part has a space.
+    has_spaces = any(" " in part for rule in rules for part in rule)
+    return {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": None,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "ignore_merges": False,
+        **changes,
+        "vocab": vocabulary,
+        "merges": [*map(list, rules)] if has_spaces else [*map(" ".join, rules)],
+    }
+
+
+def draft_of(tokenizer: AnyTokenizer, name: str) -> Draft:
+    """Return a tokenizer that merges as a tokenizer.json."""
+    merging = with_rules(tokenizer, "tokenizer.json")
+    contents: Contents = merging.contents
+    is_bytewise = merging.why_not("bytes") is None or contents.spelled_bytes
+    vocabulary = vocabulary_of(merging)
+    added = [*_added_tokens(merging.specials, vocabulary)]
+    fallback = contents.fallback
+    if contents.atoms:
+        what = "symbols of several characters, for which a tokenizer.json has no word"
+        raise unwritable(what, contents.atoms[0])
+    model = byte_pair_fields(
+        vocabulary,
+        rules_of(merging),
+        unk_token=None if fallback is None else fallback.unknown,
+        continuing_subword_prefix=contents.prefix,
+        end_of_word_suffix=contents.suffix,
+        fuse_unk=fallback is not None and fallback.fuses,
+        byte_fallback=fallback is not None and fallback.bytes is not None,
+        ignore_merges=merging.whole_piece and len(merging.whole_piece_tokens) > 0,
+    )
+    splits = merging.pretokenizer
+    drops_text = splits is not None and merging.splitting.library == "tiktoken" and splits.drops_text
+    data = tokenizer_json(
+        model,
+        pre_tokenizer=pre_tokenizer_fields(merging.splitting, is_bytewise=is_bytewise, drops_text=drops_text),
+        decoder=decoder_fields(merging.rewriting.decoding, is_bytewise=is_bytewise, suffix=contents.suffix),
+        normalizer=normalizer_fields(merging.rewriting.normalizer),
+        added_tokens=added,
+    )
+    return Draft("tokenizer.json", {name: data}, {"format": "tokenizer.json"}, tuple(_losses(merging)))
+
+
+def _added_tokens(specials: Iterable[Special], vocabulary: dict[str, int]) -> Iterator[dict[str, Any]]:
+    """Yield the added tokens; those to which the library would give another id are put into the vocabulary.
+
+    It gives them the ids from the number of the tokens on, one after the other, unless the vocabulary has them.
+    """
+    ordered = sorted(specials, key=lambda special: special.id)
+    ids = {special.id for special in ordered}
+    if len(ids) < len(ordered):
+        again = next(two for one, two in pairwise(ordered) if one.id == two.id)
+        raise unwritable(
+            f"tokenizers gives no id to two tokens, as {again.content!r} and another one have it", again.id
+        )
+    missing = [special for special in ordered if vocabulary.get(special.content) != special.id]
+    if [special.id for special in missing] != [*range(len(vocabulary), len(vocabulary) + len(missing))]:
+        words = {id: word for word, id in vocabulary.items()}
+        for special in missing:
+            if special.id in words:
+                del vocabulary[words[special.id]]
+            if special.content in vocabulary:
+                raise unwritable("a special token that is spelled like a token with another id", special.content)
+            vocabulary[special.content] = special.id
+    for special in ordered:
+        yield {
+            "id": special.id,
+            "content": special.content,
+            "single_word": special.single_word,
+            "lstrip": special.lstrip,
+            "rstrip": special.rstrip,
+            "normalized": special.level > 0,
+            "special": not special.is_text,
+        }
+
+
+def _losses(tokenizer: Tokenizer) -> Iterator[Loss]:
+    yield from losses_of_specials(tokenizer.specials, has_flags=True)
+    decodes_as_sentencepiece = any(type(step).__name__ == "DecodeSentencePiece" for step in _decoding(tokenizer))
+    if decodes_as_sentencepiece:
+        yield Loss(LostPart.DECODER, ("SentencePiece",))
+    yield from losses_beside_ids(tokenizer)
+
+
+def _decoding(tokenizer: Tokenizer) -> tuple[object, ...]:
+    return tokenizer.rewriting.decoding or ()
