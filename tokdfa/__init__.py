@@ -18,8 +18,8 @@ The nouns are packages; each says at its head what lives in it, in which order t
 `stores`        token stores on disk: every format, one interface
 `training`      greedy trainers, and the theory of what they optimise
 `jobs`          `jobs.validation`: is a stream canonical, and if not, where, why, and what belongs there;
-                searching, replacing, guiding, comparison, splices, templates, rollouts, shards,
-                identification, certificates
+                searching, replacing, guiding, comparison, conversion, splices, templates, rollouts,
+                shards, identification, certificates
 `draw`          pictures, films and pages
 `integrations`  hooks for frameworks that train, importing them only within functions
 `cli`           the commands

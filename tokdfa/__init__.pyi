@@ -34,6 +34,8 @@ from tokdfa.jobs.certificates.api import certify_splice as certify_splice
 from tokdfa.jobs.comparison.api import compare as compare
 from tokdfa.jobs.comparison.result import Comparison as Comparison
 from tokdfa.jobs.comparison.result import Difference as Difference
+from tokdfa.jobs.conversion.api import convert as convert
+from tokdfa.jobs.conversion.result import Conversion as Conversion
 from tokdfa.jobs.guiding.api import Guide as Guide
 from tokdfa.jobs.guiding.api import guide as guide
 from tokdfa.jobs.guiding.bans import Ban as Ban

@@ -327,6 +327,53 @@ def of_compare(files: Files) -> Iterator[Run]:
     yield files.wordpiece(("[UNK]", "a", "b")), files.wordpiece(normalizer=plain)
 
 
+def of_convert(files: Files) -> Iterator[Run]:
+    def run(tok: Path, target: str, *options: object) -> Run:
+        # In a folder of its own.
+        return tok, "--to", target, "-o", files.write("taken", "").with_name("new.file"), *options
+
+    for target in ("tokenizer.json", "tiktoken", "gguf"):
+        yield run(files.json(pre_tokenizer=byte_level_step(use_regex=False)), target)
+    yield run(files.json(), "merges")
+    yield run(files.json(), "merges", "--special-tokens", "plain")
+    # llama.cpp does not take this character for a letter yet.
+    yield run(files.json([(b"!", "\u1c89".encode()[:1])]), "gguf")
+    yield run(files.json(normalizer={"type": "NFC"}), "tiktoken")
+    digits = [{"type": "Digits", "individual_digits": True}, {"type": "CharDelimiterSplit", "delimiter": "b"}]
+    digits.append(byte_level_step(use_regex=False))
+    template = {"type": "RobertaProcessing", "sep": ["b", 65], "cls": ["a", 64], "trim_offsets": True}
+    steps = {"pre_tokenizer": {"type": "Sequence", "pretokenizers": digits}, "post_processor": template}
+    yield run(files.json(**steps), "tiktoken")
+    n_tokens = len(byte_vocabulary(PAIRS))
+    yield run(files.json(added_tokens=[added_token(n_tokens, "<x>", lstrip=True)]), "tiktoken")
+    yield run(_with_model(files.json(), vocab=shuffled(byte_vocabulary(PAIRS))), "tiktoken")
+    whole = {**byte_vocabulary(PAIRS), "da": n_tokens}
+    tokens = [added_token(n_tokens + 1, "<x>")]
+    yield run(_with_model(files.json(added_tokens=tokens), vocab=whole, ignore_merges=True), "merges")
+    yield run(
+        _with_model(files.json(added_tokens=tokens), vocab={**byte_vocabulary(PAIRS), "中": n_tokens}), "tiktoken"
+    )
+    yield run(files.characters(unk_token="<unk>"), "merges", "--special-tokens", "plain")
+    yield run(files.characters(), "merges")
+    replaced = {"type": "Replace", "pattern": {"String": "a"}, "content": "x"}
+    yield run(_with(files.characters(), normalizer=replaced), "merges")
+
+
+def byte_level_step(*, use_regex: bool) -> dict[str, Any]:
+    return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
+
+
+def _with_model(path: Path, **changes: Any) -> Path:
+    fields = json.loads(path.read_text(encoding="utf-8"))
+    return _with(path, model={**fields["model"], **changes})
+
+
+def shuffled(vocabulary: dict[str, int]) -> dict[str, int]:
+    """Return a vocabulary in which the ids of the products are not in the order of the rules."""
+    last = max(vocabulary.values())
+    return {word: last + 256 - id if id >= 256 else id for word, id in vocabulary.items()}
+
+
 def of_validate(files: Files) -> Iterator[Run]:
     def ids(text: bytes, *before: int) -> Path:
         return files.ids(*before, *map(GPT2_BYTES.index, text))
@@ -390,6 +437,7 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "validate": of_validate,
     "rollouts": of_rollouts,
     "compare": of_compare,
+    "convert": of_convert,
     "search": of_search,
     "replace": of_replace,
     "stores": of_stores,

@@ -1,6 +1,6 @@
 """The command line: thin modules of one command, or of a few that belong together.
 
-The commands are `info`, `validate`, `encode`, `decode`, `split`, `compare`, `search`, `replace`, `rollouts`,
+The commands are `info`, `validate`, `encode`, `decode`, `split`, `compare`, `convert`, `search`, `replace`, `rollouts`,
 `splice`, `cuts`, `injection`, `template`, `turns`, `forced`, `stores`, `guess`, `fingerprint`, `locality`, `train`,
 `draw`, and in `about` `demo`, `formats` and `schema`; `group` imports each one when it is used, and answers shells that
 complete them. `options` has what several commands share, and checks the files that they write. `output` writes to

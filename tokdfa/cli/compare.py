@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -16,7 +16,7 @@ from tokdfa.cli.output import print_fields, print_json, stages, write_certificat
 
 if TYPE_CHECKING:
     from tokdfa.jobs.certificates.api import Certificate
-    from tokdfa.jobs.comparison.result import Comparison, Stage
+    from tokdfa.jobs.comparison.result import Comparison, Difference, Stage
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
 _NUMBERS = (
@@ -179,20 +179,40 @@ def _source(tokenizer: AnyTokenizer, path: str, asked: Mapping[str, str | None])
     return rows
 
 
+def witness_fields(found: Difference | None, both: Sequence[AnyTokenizer]) -> dict[str, Any] | None:
+    """Return a text on which two tokenizers differ as ``--json`` prints it."""
+    from tokdfa.automata.alphabet import show
+
+    if found is None:
+        return None
+    text, ids_a, ids_b = found
+    # A text is shown unchanged; only bytes that are not a text need escapes.
+    plain = text if isinstance(text, str) else show(text)
+    witness: dict[str, Any] = {"text": plain, "ids_a": ids_a, "ids_b": ids_b}
+    for name, side, ids in zip("ab", both, (ids_a, ids_b), strict=True):
+        witness[f"tokens_{name}"] = None if ids is None else [show(side.name_of(id)) for id in ids]
+    return witness
+
+
+def witness_rows(
+    found: Difference, both: Sequence[AnyTokenizer], names: Sequence[str] = "AB"
+) -> Iterator[tuple[str, object]]:
+    """Yield a text on which two tokenizers differ, and the ids and tokens of both, as rows."""
+    from tokdfa.automata.alphabet import quoted
+
+    text, *ids_of = found
+    yield "text", repr(text)
+    for name, side, ids in zip(names, both, ids_of, strict=True):
+        tokens = "" if not ids else ": " + " ".join(quoted(side.name_of(id)) for id in ids)
+        yield f"ids of {name}", "none" if ids is None else " ".join(map(str, ids)) + tokens
+
+
 def _fields(found: Comparison, both: Sequence[AnyTokenizer]) -> dict[str, Any]:
     from tokdfa.automata.alphabet import show
 
-    witness: dict[str, Any] | None = None
-    if found.witness is not None:
-        text, ids_a, ids_b = found.witness
-        # A text is shown unchanged; only bytes that are not a text need escapes.
-        plain = text if isinstance(text, str) else show(text)
-        witness = {"text": plain, "ids_a": ids_a, "ids_b": ids_b}
-        for name, side, ids in zip("ab", both, (ids_a, ids_b), strict=True):
-            witness[f"tokens_{name}"] = None if ids is None else [show(side.name_of(id)) for id in ids]
     return {
         "equivalent": found.holds,
-        "witness": witness,
+        "witness": witness_fields(found.witness, both),
         "checked": {part.value: outcome.value for part, outcome in found.checked.items()},
         "reason": found.reason,
         "report": {
@@ -211,11 +231,7 @@ def _print(found: Comparison, both: Sequence[AnyTokenizer]) -> None:
 
     rows: list[tuple[str, object]] = [("equivalent" if found else "different", found.reason)]
     if found.witness is not None:
-        text, ids_a, ids_b = found.witness
-        rows.append(("text", repr(text)))
-        for name, side, ids in zip("AB", both, (ids_a, ids_b), strict=True):
-            tokens = "" if not ids else ": " + " ".join(quoted(side.name_of(id)) for id in ids)
-            rows.append((f"ids of {name}", "none" if ids is None else " ".join(map(str, ids)) + tokens))
+        rows += witness_rows(found.witness, both)
     rows += part_rows(found)
     rules = rule_words(found)
     if rules is not None:

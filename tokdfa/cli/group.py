@@ -29,6 +29,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Compare and join": {
         "compare": "Decide whether two tokenizers ever differ",
+        "convert": "Write another format, proven to be the same",
         "fingerprint": "Lock what a tokenizer does",
         "splice": "Decide whether texts can be joined as ids",
         "cuts": "Show where ids or text can be split safely",
@@ -85,6 +86,7 @@ _MEANT = {
     **dict.fromkeys(("jinja", "chat-template"), "template"),
     **dict.fromkeys(("chat", "conversation"), "turns"),
     **dict.fromkeys(("learn", "fit"), "train"),
+    **dict.fromkeys(("export", "write", "port"), "convert"),
     **dict.fromkeys(("plot", "dot", "graph", "film"), "draw"),
     **dict.fromkeys(("lock", "hash", "digest"), "fingerprint"),
     **dict.fromkeys(("seam", "join", "concat", "concatenate"), "splice"),

@@ -4,6 +4,7 @@
 - `searching`: patterns over the text of ids; `replacing`: what matches, replaced in the ids;
 - `guiding`: which ids can come next;
 - `comparison`: whether two tokenizers agree on every text; `certificates`: proofs that `tokdfa.check` verifies alone;
+  `conversion`: a tokenizer as a file of another format, kept if it agrees;
 - `splices`: whether two texts can be encoded separately, and whether a text can forge a control id;
   `templates`: both for the templates of chats;
 - `rollouts`: what of a rollout is a bug, what is drift, and what a junction;

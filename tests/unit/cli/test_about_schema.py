@@ -42,6 +42,7 @@ CERTIFICATE = {
 # Values that no run of support.command_runs prints.
 ELSEWHERE = {
     "compare": CERTIFICATE,
+    "convert": CERTIFICATE,
     "splice": CERTIFICATE,
     "guess": {
         *(f"#/$defs/segment/properties/unit = '{unit}'" for unit in ("member", "sample", "row")),

@@ -123,6 +123,7 @@ def test_files_are_replaced_only_by_force(tmp_path: Path, capsys: pytest.Capture
         ("fingerprint", tok): ("-o out.lock",),
         ("info", tok): ("--proper-out out.txt",),
         ("draw", tok): ("-o out.dot",),
+        ("convert", tok, "--to", "tokenizer.json"): ("-o out.json",),
         ("compare", tok, tok): ("--html out.html", "--certificate out.json"),
         ("splice", tok, "--before", "a"): ("--certificate out.json",),
         ("validate", tok, ids): ("--html out.html",),

@@ -1,0 +1,139 @@
+"""tokdfa.convert: a file is written only if every text keeps its ids."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import tokdfa
+from tests.support.conversions import NAMES, assert_is_right, converted
+from tests.support.families import FAMILIES
+from tests.support.seeds import seeds
+from tests.support.tokenizer_files import added_token, as_bytes, tokenizer_json, vocabulary
+from tokdfa import Conversion
+from tokdfa.base.errors import TokdfaError, UnsupportedFeatureError, WrongTypeError
+from tokdfa.jobs.conversion import api
+from tokdfa.tokenizers.formats.writers.draft import LostPart
+
+# The conversions that are written for every member of a family.
+ALWAYS = {
+    *((family, "tokenizer.json") for family in ("ranks", "improper ranks", "bytes", "bytes, NFC", "Llama-2", "CLIP")),
+    *((family, "tiktoken") for family in ("ranks", "improper ranks", "bytes")),
+}
+
+
+# One of each kind; where no search decides, texts are tried for seconds.
+SOME = [
+    *dict.fromkeys(family for family, _ in ALWAYS),
+    "bytes, whole words",
+    "bytes, prefix space",
+    "prefix",
+    "WordPiece",
+]
+
+
+@pytest.mark.parametrize(
+    ("seed", "families"), [(0, SOME), *(pytest.param(seed, [*FAMILIES], marks=pytest.mark.slow) for seed in seeds(20))]
+)
+def test_what_is_written_has_the_ids_of_the_first_library(seed: int, families: list[str], tmp_path: Path) -> None:
+    outcomes: Counter[tuple[str, bool | None]] = Counter()
+    for family, target in ((family, target) for family in families for target in NAMES if target != "gguf"):
+        drawn = random.Random(f"{family} {seed}")
+        member = FAMILIES[family](drawn)
+        folder = tmp_path / f"{family} {target}"
+        folder.mkdir()
+        found = converted(member.tokenizer, target, folder)
+        outcomes[target, None if isinstance(found, TokdfaError) else bool(found)] += 1
+        if isinstance(found, Conversion):
+            assert_is_right(member, found, drawn, 5)
+        assert bool(found) == bool([*folder.iterdir()]) or isinstance(found, TokdfaError)
+        assert not isinstance(found, TokdfaError) or not [*folder.iterdir()]
+        assert (family, target) not in ALWAYS or found, (family, found)
+    # Each format can hold some, cannot hold others, and has no word for the rest.
+    assert all(outcomes[target, True] and outcomes[target, None] for target in NAMES if target != "gguf")
+    assert outcomes["tiktoken", False]
+    assert outcomes["merges", False]
+
+
+def byte_level(**changes: object) -> tokdfa.AnyTokenizer:
+    return tokdfa.load(as_bytes(tokenizer_json(**changes)))
+
+
+@pytest.mark.parametrize(
+    ("target", "part", "changes"),
+    [
+        ("tiktoken", LostPart.NORMALIZER, {"normalizer": {"type": "NFC"}}),
+        ("merges", LostPart.SPECIALS, {}),
+        ("tiktoken", LostPart.FLAGS, {"added_tokens": [added_token(len(vocabulary()), "<x>", rstrip=True)]}),
+    ],
+)
+def test_the_witness_comes_with_the_lost_part(target, part: LostPart, changes: dict, tmp_path: Path) -> None:
+    tokenizer = byte_level(**changes)
+    found = tokdfa.convert(tokenizer, target, tmp_path / "x.y")
+    assert not found
+    assert part in {loss.part for loss in found.causes}
+    assert found.witness is not None
+    assert tokenizer.encode(str(found.witness.text)).tolist() == list(found.witness.tokens_a or ())
+    assert found.witness.tokens_a != found.witness.tokens_b
+    assert found.files == ()
+    assert not [*tmp_path.iterdir()]
+
+
+def test_special_tokens_may_be_text(tmp_path: Path) -> None:
+    found = tokdfa.convert(byte_level(), "merges", tmp_path / "merges.txt", special_tokens="plain")
+    assert [path.name for path in found.files] == ["merges.txt", "vocab.json"]
+    again = tokdfa.load(found.files[0], **found.options)
+    assert again.encode("the<|end|>").tolist() != byte_level().encode("the<|end|>").tolist()
+    assert again.encode("the then").tolist() == byte_level().encode("the then").tolist()
+
+
+def test_options_load_the_file_that_was_written(tmp_path: Path) -> None:
+    texts = [special.content for special in byte_level().specials]
+    found = tokdfa.convert(byte_level(), "tiktoken", tmp_path / "ranks")
+    again = tokdfa.load(found.files[0], **found.options)
+    assert found.options.keys() == {"format", "pretokenizer", "specials"}
+    assert [special.content for special in again.specials] == texts
+    assert found.lost[-1].part is LostPart.NAMES
+
+
+def test_models_without_a_word_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    unigram = {"model": {"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["a", -1]]}, "decoder": {"type": "Fuse"}}
+    for target in NAMES:
+        with pytest.raises(UnsupportedFeatureError, match="Unigram"):
+            tokdfa.convert(tokdfa.load(unigram), target, tmp_path / "x")  # type: ignore[arg-type]
+    with pytest.raises(UnsupportedFeatureError, match="the formats are"):
+        tokdfa.convert(byte_level(), "onnx", tmp_path / "x")  # type: ignore[arg-type]
+    with pytest.raises(WrongTypeError, match="a tokenizer"):
+        tokdfa.convert("tokenizer.json", "tiktoken", tmp_path / "x")  # type: ignore[arg-type]
+    assert not [*tmp_path.iterdir()]
+
+
+def test_undecided_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def undecided(*_: object, **__: object) -> None:
+        raise UnsupportedFeatureError("neither a difference nor equivalence could be established")
+
+    monkeypatch.setattr(api, "compare", undecided)
+    with pytest.raises(UnsupportedFeatureError, match="neither"):
+        tokdfa.convert(byte_level(), "tiktoken", tmp_path / "x")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_full_disk_leaves_the_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "x.specials.json").write_text("old")
+    synced = []
+
+    def full(descriptor: int) -> None:
+        synced.append(descriptor)
+        if len(synced) == 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        tokdfa.convert(byte_level(), "tiktoken", tmp_path / "x")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.specials.json"]
+    assert (tmp_path / "x.specials.json").read_text() == "old"

@@ -1,0 +1,152 @@
+"""The function `convert`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+import numpy as np
+
+from tokdfa.base.atomic import check_writable, write_together
+from tokdfa.base.errors import TokdfaError, UnsupportedFeatureError
+from tokdfa.base.suggestions import expect
+from tokdfa.jobs.comparison.api import compare
+from tokdfa.jobs.comparison.result import Stage
+from tokdfa.jobs.conversion.result import Conversion
+from tokdfa.jobs.splices.encoding import SpecialsPolicy, with_specials
+from tokdfa.tokenizers.formats.writers import TARGETS
+from tokdfa.tokenizers.formats.writers.draft import Draft, Loss, LostPart
+from tokdfa.tokenizers.loading import load
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.tokenizer import has_rules
+
+__all__ = ["convert"]
+
+Target = Literal["tokenizer.json", "tiktoken", "merges", "gguf"]
+
+
+def convert(
+    tokenizer: AnyTokenizer,
+    target: Target,
+    path: str | Path,
+    *,
+    special_tokens: SpecialsPolicy = "found",
+    progress: Callable[[Stage], object] | None = None,
+) -> Conversion:
+    """Write a tokenizer in another format, if that is proven to give every text the same ids.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+    target : {"tokenizer.json", "tiktoken", "merges", "gguf"}
+        The format. With "tiktoken", special tokens are written to ``NAME.specials.json`` next to ``NAME.tiktoken``;
+        with "merges", the ids to ``vocab.json`` next to the rules.
+    path : str or Path
+        The file. Files of these names are replaced.
+    special_tokens : {"found", "plain"}
+        Whether special tokens are found in texts, by both sides, or are text like any other.
+    progress : callable, optional
+        As in :func:`tokdfa.compare`.
+
+    Returns
+    -------
+    Conversion
+        Truthy if the files were written. Otherwise nothing was, and its witness is a text to which the format gives
+        other ids.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If the format has no word for a part without which no file can be written, such as the model; or if neither
+        equality nor a difference could be established. Nothing is written.
+    WrongTypeError
+        If it is not a tokenizer, or there is no such format.
+    LimitExceededError
+        If an automaton is too large.
+    OSError
+        If a file cannot be written; then none is.
+
+    Notes
+    -----
+    The files are made in a temporary folder, loaded from there as any other file, and compared by
+    :func:`tokdfa.compare`. These bytes are then moved to their place, all or none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = tokdfa.convert(tokdfa.default_tokenizer(), "tokenizer.json", f"{folder}/tokenizer.json")
+    >>> bool(found), found.reason, found.files[0].name
+    (True, 'the tokenizers are the same', 'tokenizer.json')
+    """
+    path = Path(path)
+    draft = draft_of(tokenizer, target, path)
+    for name in draft.files:
+        check_writable(path.with_name(name))
+    return convert_draft(tokenizer, draft, load_draft(draft), path, special_tokens=special_tokens, progress=progress)
+
+
+def draft_of(tokenizer: AnyTokenizer, target: str, path: Path) -> Draft:
+    """Return the files that a conversion may write to `path` and next to it."""
+    expect(tokenizer, AnyTokenizer, "a tokenizer", "tokdfa.convert(tokenizer, target, path)")
+    if target not in TARGETS:
+        what = "this format cannot be written"
+        raise UnsupportedFeatureError(what, value=target, where="target", hint=f"the formats are {', '.join(TARGETS)}")
+    return TARGETS[target](tokenizer, path.name)
+
+
+def convert_draft(
+    tokenizer: AnyTokenizer,
+    draft: Draft,
+    written: AnyTokenizer,
+    path: Path,
+    *,
+    special_tokens: SpecialsPolicy,
+    progress: Callable[[Stage], object] | None = None,
+) -> Conversion:
+    """Write the files of a draft to `path` and next to it, if every text has the same ids in both tokenizers.
+
+    `written` is the draft as it is loaded.
+    """
+    found = compare(*(finding(side, special_tokens) for side in (tokenizer, written)), progress=progress)
+    files = tuple(path.with_name(name) for name in draft.files) if found else ()
+    if found:
+        write_together(dict(zip(files, draft.files.values(), strict=True)))
+    options = draft.options_in(path.parent)
+    losses = (*draft.losses, *_losses_of_text(tokenizer, written))
+    return Conversion(
+        found.holds, found.witness, draft.target, files=files, options=options, losses=losses, found=found
+    )
+
+
+def _losses_of_text(tokenizer: AnyTokenizer, written: AnyTokenizer) -> Iterator[Loss]:
+    """Yield the ids that have lost their meaning, and those that spell something else."""
+    meaning = tokenizer.means_something
+    still = np.pad(written.means_something, (0, max(0, len(meaning) - written.n_ids)))[: len(meaning)]
+    if (meaning & ~still).any():
+        lost = np.flatnonzero(meaning & ~still).tolist()
+        yield Loss(LostPart.TOKENS, tuple(tokenizer.name_of(id).decode("utf-8", "backslashreplace") for id in lost))
+    common = np.flatnonzero(meaning & still).tolist()
+    other = [id for id in common if tokenizer.name_of(id) != written.name_of(id)]
+    if other:
+        yield Loss(LostPart.DECODER, tuple(tokenizer.name_of(id).decode("utf-8", "backslashreplace") for id in other))
+
+
+def load_draft(draft: Draft) -> AnyTokenizer:
+    """Write a draft into a temporary folder, and load it from there as any other file."""
+    with TemporaryDirectory(prefix="tokdfa-convert-") as name:
+        folder = Path(name)
+        for file, data in draft.files.items():
+            (folder / file).write_bytes(data)
+        try:
+            return load(folder / draft.main, **draft.options_in(folder))
+        except TokdfaError as error:
+            # The place is one of a file that nobody sees.
+            raise UnsupportedFeatureError(f"{draft.target}: {error.what}", value=error.value, hint=error.hint) from None
+
+
+def finding(tokenizer: AnyTokenizer, special_tokens: SpecialsPolicy) -> AnyTokenizer:
+    """Return a tokenizer that finds its special tokens in texts, or does not; models without rules stay as they are."""
+    return with_specials(tokenizer, special_tokens) if has_rules(tokenizer) else tokenizer
