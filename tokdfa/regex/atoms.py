@@ -109,13 +109,15 @@ MAX_NESTING = 100
 
 _CONTROLS = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13, "a": 7}
 _REFUSED_ESCAPES = {
-    "K": "\\K, which moves the start of a match", "R": "the line break \\R",
+    "K": "\\K, which moves the start of a match", "R": "the line break \\R here",
     "X": "the grapheme \\X", "N": "\\N", "O": "\\O", "h": "\\h", "H": "\\H", "k": "a back-reference",
     "g": "a back-reference",
     "m": "the word boundary \\m", "M": "the word boundary \\M", "y": "\\y", "Y": "\\Y", "L": "a named list",
 }  # fmt: skip
 _POSIX = re.compile(r"\[:(\^?)(\w+):\]")
-_PROPERTY = re.compile(r"\{(\^?)(?:(?:gc|General_Category|sc|Script)=)?([^{}]+)\}")
+# A bracket that `regex` reads as a POSIX class, or refuses.
+_POSIX_OF_REGEX = re.compile(r"\[:\^?[\w &.:=/-]+:\]")
+_PROPERTY = re.compile(r"\{(\^?)(?:(gc|General_Category|sc|Script)=)?([^{}]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +163,11 @@ class AtomReader:
         if not name:
             self.refuse(r"a property is written \p{…}", at)
         self.at = name.end()
+        kind = {"gc": "category", "General_Category": "category", "sc": "script", "Script": "script", None: ""}[name[2]]
         try:
-            symbols = property_class(name[2], self.classes, in_bracket=in_bracket)
+            if kind and (self.table in ("tokenizers", "llama.cpp") or unicode.kind_of(name[3], self.classes) != kind):
+                raise PatternError(f"{self.table} has no {kind} of that name", value=name[0])
+            symbols = property_class(name[3], self.classes, in_bracket=in_bracket)
         except PatternError:
             self.refuse(f"{self.table} has no class of that name, or it is not supported", at)
         negated = (symbol == "P") != (name[1] == "^")
@@ -226,6 +231,8 @@ class AtomReader:
             if posix := _POSIX.match(self.pattern, here):
                 self.at = posix.end()
                 operands[-1].append(self.posix(posix, here))
+            elif self.table == "regex" and _POSIX_OF_REGEX.match(self.pattern, here):
+                self.refuse("this POSIX class is not supported", here, r"write \p{…}")
             elif symbol == "[" and self.table != "regex":
                 self.at += 1
                 operands[-1].append(self.bracket(here, depth + 1))

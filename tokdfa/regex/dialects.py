@@ -118,6 +118,7 @@ class _Reader(AtomReader):
         self.offsets: list[int] = []
         self.looks: list[int] = []
         self.repeats: list[tuple[int, int, int]] = []  # where the item begins in the text, order, where in the pattern
+        self.interval_text = ""  # the last interval
         self.quantified = -1  # the length of the text after the last quantifier
         self.numbers: dict[unicode.Ranges | AnchorKind, int] = {}
         self.last_atom: int | None = None  # where it begins in `pieces`
@@ -277,13 +278,12 @@ class _Reader(AtomReader):
         if self.table == "llama.cpp" and symbol != "?" and self.quantified == len(self.pieces):
             self.refuse("std::regex has no possessive quantifiers", at)
         if self.table == "tokenizers" and self.last_atom is not None and before == "}" and self.pieces[-1] == "}":
-            # After an interval, Oniguruma reads + as one more repetition, and ? in several ways.
-            if symbol != "+":
-                self.refuse("a quantifier cannot follow an interval", at)
-            self.repeat(self.last_atom, at)
-            self.pieces[self.last_atom : self.last_atom] = "(?:"
-            self.offsets[self.last_atom : self.last_atom] = self.offsets[self.last_atom : self.last_atom + 1] * 3
-            self.emit(")", at)
+            # After an interval, Oniguruma reads a quantifier as one more repetition, except ? after {n,m}: fewer first.
+            if symbol != "?" or "," not in self.interval_text:
+                self.repeat(self.last_atom, at)
+                self.pieces[self.last_atom : self.last_atom] = "(?:"
+                self.offsets[self.last_atom : self.last_atom] = self.offsets[self.last_atom : self.last_atom + 1] * 3
+                self.emit(")", at)
         elif self.quantified != len(self.pieces):
             self.repeat(self.last_atom, at)
         self.emit(symbol, at)
@@ -293,7 +293,8 @@ class _Reader(AtomReader):
     def interval(self, match: re.Match[str], at: int) -> None:
         least, comma, most, at_most = match.groups()
         self.repeat(self.last_atom, at)
-        self.emit(f"{{{least or 0},{at_most or most}}}" if comma or at_most else f"{{{least}}}", at)
+        self.interval_text = f"{{{least or 0},{at_most or most}}}" if comma or at_most else f"{{{least}}}"
+        self.emit(self.interval_text, at)
         self.quantified = len(self.pieces)
         self.literals = ""
 
@@ -326,6 +327,25 @@ class _Reader(AtomReader):
         self.add(symbols, at)
         self.literals = literals[-_LONGEST_FOLD:]
 
+    def line_break(self, at: int) -> None:
+        r"""Add \R: a carriage return and a line feed, which it never parts, or one other symbol that ends a line."""
+        if self.is_within_look_behind:
+            self.refuse(r"\R in a look-behind is not supported", at)
+        start = len(self.pieces)
+        self.operator("(?:", at)
+        self.add(((13, 13),), at)
+        self.add(((10, 10),), at)
+        self.operator("|", at)
+        self.add(((13, 13),), at)
+        self.looks.append(at)
+        self.operator("(?!", at)
+        self.add(((10, 10),), at)
+        self.operator(")", at)
+        self.operator("|", at)
+        self.add(((10, 12), (0x85, 0x85), (0x2028, 0x2029)), at)
+        self.operator(")", at)
+        self.last_atom = start
+
     def escape(self, at: int) -> None:
         if self.at >= len(self.pattern):
             self.refuse("the pattern ends with a backslash", at)
@@ -351,6 +371,9 @@ class _Reader(AtomReader):
             self.operator("*", at)
             self.add("end of text", at)
             self.operator(")", at)
+        elif symbol == "R" and self.table != "llama.cpp":
+            self.at += 1
+            self.line_break(at)
         elif symbol in "bB":
             self.at += 1
             self.add("word boundary" if symbol == "b" else "inside a word", at)

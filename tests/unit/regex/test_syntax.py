@@ -25,7 +25,18 @@ from tokdfa.regex.syntax import (
     is_nullable,
     parse,
 )
-from tokdfa.regex.unicode import LAST, TABLES, Table, case_variants, complement, ranges, union, universe, version
+from tokdfa.regex.unicode import (
+    LAST,
+    TABLES,
+    Table,
+    case_variants,
+    complement,
+    contains,
+    ranges,
+    union,
+    universe,
+    version,
+)
 
 
 def one(symbols: str) -> Symbols:
@@ -137,7 +148,10 @@ def test_common_prefixes_do_not_change_preference() -> None:
         ("(?)a", "tiktoken", "flags are missing", 0),
         ("(?x: a)", "tiktoken", "flag 'x'", 0),
         ("(?s:.)", "tokenizers", "flag 's'", 0),
-        (r"\R", "tiktoken", "line break", 0),
+        (r"a(?<=\R)", "tiktoken", r"\\R in a look-behind", 5),
+        (r"\p{gc=Greek}", "tiktoken", "no class of that name", 0),
+        (r"\p{Script=Greek}", "tokenizers", "no class of that name", 0),
+        ("[a[:sc=Greek:]]", "regex", "this POSIX class", 2),
         (r"\p{Nonsense}", "tiktoken", "no class of that name", 0),
         (r"\pL", "tokenizers", "property is written", 0),
         ("[a~~b]", "tiktoken", "set operation", 2),
@@ -154,7 +168,6 @@ def test_common_prefixes_do_not_change_preference() -> None:
         ("(?i:(?:s)(s))", "tokenizers", "another length", 10),
         ("(?i:ß)", "tokenizers", "another length", 4),
         ("(?i:[ß])", "tokenizers", "several symbols", 5),
-        ("a{2}?", "tokenizers", "cannot follow an interval", 4),
     ],
 )
 def test_refused_by_name_and_place(pattern: str, table: Table, what: str, offset: int | None) -> None:
@@ -236,6 +249,7 @@ DIALECT_TEXTS = [
         r"\r\n|\s", r"\t|\v|\f", r"[\b]|b", "(?:a|ab)(?:c|b)?", "a+?b?", "a??b", "(?#x)a", "(?<n>a)b", "(a)(b)",
         r"b(?!\S)", r"b(?=\n|\r)", r"\ba", r"\Bb", "a(?=bc)", "a(?!bc)", "(?<=a)b", "(?<!a)b", "(?<=b|aa)a", "(?=aa)a",
         r"\Ga|b", r"(?<=\b.)b", r"\d(?=(?:\d\d)*\b)", "[[:alpha:]]+", "[^[:space:]]", "(?>a|ab)c", "(?:ab)++c?",
+        r"\R", r"\R+?a|b\R", r"\R\n", r"(?!\R)\s", "a{2,3}?b?", "(?:ab?){1,2}?[^a]", "a{1,}?b",
     ],
 )  # fmt: skip
 def test_dialects_match_as_the_libraries(pattern: str, table: Table) -> None:
@@ -287,6 +301,10 @@ def test_dialects_match_as_the_libraries(pattern: str, table: Table) -> None:
         ("(?i:[[:upper:]]+)", "tokenizers"),
         ("(?i:[[:lower:]]+)", "tiktoken"),
         ("(?<=a+)b", "tokenizers"),
+        ("a{2}?b", "tokenizers"),
+        ("a{2}??b", "tokenizers"),
+        ("a{1,2}*b|a{1,3}+?", "tokenizers"),
+        ("ba{1,2}?[^a]|b{1}?+a", "tokenizers"),
         ("(?<=a(?=b))b", "tiktoken"),
     ],
 )
@@ -297,7 +315,9 @@ def test_what_dialects_do_not_share(pattern: str, table: Table) -> None:
 
 atoms = st.sampled_from(["a", "b", "[ab]", "[^a]", r"\s", " ", "(?i:a)"])
 looks = st.sampled_from([r"(?!\S)", "(?=b)"])  # which the libraries do not let repeat
-quantifiers = st.sampled_from(["", "", "", "*", "+", "?", "{1,2}", "*?", "+?", "++", "*+", "?+"])
+quantifiers = st.sampled_from(
+    ["", "", "", "*", "+", "?", "{1,2}", "{1,2}?", "{2}?", "{1,2}*", "*?", "+?", "++", "*+", "?+"]
+)
 
 
 def grow(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
@@ -327,6 +347,39 @@ def test_random_patterns(pattern: str, name: Table) -> None:
         return
     if not is_nullable(tree):
         assert matches_of_tree(pattern, short_texts, name) == matches_of_library(pattern, short_texts, name)
+
+
+NAMES = [
+    *("Lu", "Letter", "LC", "Cased_Letter", "Punct", "punctuation", "Cs", "Surrogate", "Cn", "Unassigned", "Assigned"),
+    *("Any", "ASCII", "Han", "greek", "Zyyy", "Unknown", "Common", "Old_Italic", "Alphabetic", "Alpha", "Uppercase"),
+    *("upper", "White_Space", "WSpace", "Digit", "Alnum", "Word", "XDigit", "graph", "Blank", "Cntrl", "Nonsense"),
+]
+SAMPLE = "".join(chr(c) for c in [*range(0x460), *range(0x2000, 0x2070), 0x4E00, 0x10300, 0xE000, 0x10FFFF] if c != 10)
+
+
+def symbols_of_library(pattern: str, table: Table) -> set[str] | None:
+    """Return the symbols that match, or None if the library refuses the pattern."""
+    try:
+        texts = [*SAMPLE] if table == "tiktoken" else [SAMPLE]
+        return {symbol for found in matches_of_library(pattern, texts, table) for match in found for symbol in match}
+    except Exception:
+        return None
+
+
+@pytest.mark.parametrize("form", [r"\p{%s}", r"\p{gc=%s}", r"\P{sc=%s}", r"[\p{Script=%s}]", "[[:%s:]]", "[[:gc=%s:]]"])
+def test_properties_are_those_of_the_library_or_refused(form: str, table: Table) -> None:
+    accepted = 0
+    for name in NAMES:
+        try:
+            tree = parse(form % name, table)
+        except PatternError:
+            continue
+        if not form.startswith("[[") or symbols_of_library(form % name, table) is not None:
+            assert isinstance(tree, Symbols), name
+            matched = {symbol for symbol in SAMPLE if contains(tree.ranges, ord(symbol))}
+            assert matched == symbols_of_library(form % name, table), name
+        accepted += 1
+    assert accepted or "=" in form
 
 
 def test_universe_of_negations(table: Table) -> None:

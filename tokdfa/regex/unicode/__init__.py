@@ -26,7 +26,7 @@ from tokdfa.regex.unicode.ranges import (
     intersection,
     union,
 )
-from tokdfa.regex.unicode.tables import case_variants, fold_expansions, ranges, universe, version
+from tokdfa.regex.unicode.tables import case_variants, fold_expansions, kind_of, ranges, universe, version
 from tokdfa.regex.unicode.versions import TABLES, Table, library_of
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "difference",
     "fold_expansions",
     "intersection",
+    "kind_of",
     "library_of",
     "ranges",
     "union",

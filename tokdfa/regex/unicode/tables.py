@@ -24,6 +24,7 @@ CATEGORIES = {
     "C": "other", "Cc": "control", "Cf": "format", "Cs": "surrogate", "Co": "privateuse", "Cn": "unassigned",
 }  # fmt: skip
 """The general categories: short name -> long name, as names are compared."""
+_PROPERTIES = ("alphabetic", "uppercase", "lowercase", "whitespace")
 _SHORT = {short.lower(): short for short in CATEGORIES} | {long: short for short, long in CATEGORIES.items()}
 
 
@@ -76,7 +77,9 @@ def ranges(name: str, table: str = "tiktoken") -> Ranges:
     classes: dict[str, list[int]] = _data(table)["classes"]
     if name in classes:
         return decode(classes[name])
-    key = name.translate({ord(symbol): None for symbol in " _-"}).lower()
+    key = _key(name)
+    if _SHORT.get(key) == "Cs" and key != "cs" and library_of(table) == "tiktoken":
+        raise PatternError("tiktoken has no class of surrogates", value=name)
     if key in _SHORT:
         return _category(_SHORT[key], table, classes)
     if key in classes:
@@ -88,6 +91,19 @@ def ranges(name: str, table: str = "tiktoken") -> Ranges:
     if key == "assigned":
         return complement(ranges("Cn", table), universe(table))
     raise PatternError("no such character class", value=name, where=f"table {table} {version(table)}")
+
+
+def kind_of(name: str, table: str) -> str:
+    """Return whether a name that :func:`ranges` knows is one of a "category" or a "script", or "" for other classes."""
+    key = _key(name)
+    if key in _SHORT:
+        return "category" if _SHORT[key] != "Cs" or library_of(table) == "regex" else ""
+    return "script" if key in _data(table)["classes"] and key[0].isalpha() and key not in _PROPERTIES else ""
+
+
+def _key(name: str) -> str:
+    """Return a name as names are compared."""
+    return name.translate({ord(symbol): None for symbol in " _-"}).lower()
 
 
 def names(table: str) -> tuple[str, ...]:

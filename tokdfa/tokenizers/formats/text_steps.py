@@ -146,6 +146,8 @@ def _read_pattern(step: JsonObject) -> tuple[str, bool]:
     """Return the pattern of a step, and whether it is a string and not a regular expression."""
     match step.get("pattern", dict):
         case {"Regex": str(text), **others} if not others:
+            if name := patterns.OWN_CLASS.search(text):
+                raise step.wrong("pattern", f"tokenizers has no class {name[0]}")
             return text, False
         case {"String": str(text), **others} if not others:
             return text, True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -59,6 +60,9 @@ class Splitting:
 
 ONE_SCRIPT = r"\p{unicode_script}+"
 """A character with a script and all after it that have the same one or any: no regular expression of the library."""
+
+OWN_CLASS = re.compile(r"\\[pP]\{\^?(?:is|whitespace|unicode)_\w+\}")
+"""The classes of other steps of the library, which no pattern of a file can name."""
 
 _CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _SPACES = r"\s*[\r\n]+|\s+(?!\S)|\s+"
