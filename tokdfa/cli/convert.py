@@ -77,7 +77,7 @@ def command(
       tokdfa convert tokenizer.model --to gguf -o tokenizer.gguf
     """
     from tokdfa.jobs.comparison.result import stage_words
-    from tokdfa.jobs.conversion.api import convert_draft, draft_of, finding, load_draft
+    from tokdfa.jobs.conversion.api import convert_draft, draft_of, finding
 
     path = Path(output)
     with stages() as say_stage:
@@ -87,9 +87,8 @@ def command(
             options.check_new(path.with_name(name), "-o")
             _check_not_read(path.with_name(name), tok)
         progress: Callable[[Stage], object] | None = say_stage and (lambda stage: say_stage(stage_words(stage)))
-        written = load_draft(draft)
-        found = convert_draft(tokenizer, draft, written, path, special_tokens=special_tokens, progress=progress)
-    both = finding(tokenizer, special_tokens), finding(written, special_tokens)
+        found = convert_draft(tokenizer, draft, path, special_tokens=special_tokens, progress=progress)
+    both = finding(tokenizer, special_tokens), finding(found.tokenizer, special_tokens)
 
     def certificate() -> Certificate:
         from tokdfa.jobs.certificates.api import certify_comparison
@@ -102,7 +101,7 @@ def command(
     else:
         print_fields(_rows(found, both, output))
         proof.show()
-        if found and (code := _snippet(found, written, output)) is not None:
+        if found and (code := _snippet(found, output)) is not None:
             say(f"\n{code}")
     proof.check()
     return 0 if found else 1
@@ -133,7 +132,7 @@ def _fields(found: Conversion, both: Sequence[AnyTokenizer], output: str) -> dic
         "lost": [*map(_loss_fields, found.lost)],
         "options": dict(found.options),
         "command": load_words(output, found.options) if found else None,
-        "snippet": _snippet(found, both[1], output) if found else None,
+        "snippet": _snippet(found, output) if found else None,
     }
 
 
@@ -157,8 +156,8 @@ def _rows(found: Conversion, both: Sequence[AnyTokenizer], output: str) -> Itera
     yield "load it", load_words(output, found.options)
 
 
-def _snippet(found: Conversion, written: AnyTokenizer, output: str) -> str | None:
+def _snippet(found: Conversion, output: str) -> str | None:
     """Return the lines of Python with which tiktoken loads a rank file; None for other files."""
     from tokdfa.tokenizers.formats.writers.rank_file import snippet
 
-    return snippet(cast("Tokenizer", written), output) if found.target == "tiktoken" else None
+    return snippet(cast("Tokenizer", found.tokenizer), output) if found.target == "tiktoken" else None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -85,7 +87,7 @@ def convert(
     draft = draft_of(tokenizer, target, path)
     for name in draft.files:
         check_writable(path.with_name(name))
-    return convert_draft(tokenizer, draft, load_draft(draft), path, special_tokens=special_tokens, progress=progress)
+    return convert_draft(tokenizer, draft, path, special_tokens=special_tokens, progress=progress)
 
 
 def draft_of(tokenizer: AnyTokenizer, target: str, path: Path) -> Draft:
@@ -100,25 +102,40 @@ def draft_of(tokenizer: AnyTokenizer, target: str, path: Path) -> Draft:
 def convert_draft(
     tokenizer: AnyTokenizer,
     draft: Draft,
-    written: AnyTokenizer,
     path: Path,
     *,
     special_tokens: SpecialsPolicy,
     progress: Callable[[Stage], object] | None = None,
 ) -> Conversion:
-    """Write the files of a draft to `path` and next to it, if every text has the same ids in both tokenizers.
-
-    `written` is the draft as it is loaded.
-    """
-    found = compare(*(finding(side, special_tokens) for side in (tokenizer, written)), progress=progress)
+    """Write the files of a draft to `path` and next to it, if every text has the same ids in them."""
+    try:
+        found = _compared(tokenizer, draft, special_tokens, progress)
+    except UnsupportedFeatureError:
+        if draft.smaller is None:
+            raise
+        found = _compared(tokenizer, draft := draft.smaller(), special_tokens, progress)
+    if not found and draft.smaller is not None:
+        smaller = draft.smaller()
+        with suppress(UnsupportedFeatureError):
+            again = _compared(tokenizer, smaller, special_tokens, progress)
+            found, draft = (again, smaller) if again else (found, draft)
     files = tuple(path.with_name(name) for name in draft.files) if found else ()
     if found:
         write_together(dict(zip(files, draft.files.values(), strict=True)))
-    options = draft.options_in(path.parent)
+    return replace(found, files=files, options=draft.options_in(path.parent))
+
+
+def _compared(
+    tokenizer: AnyTokenizer,
+    draft: Draft,
+    special_tokens: SpecialsPolicy,
+    progress: Callable[[Stage], object] | None,
+) -> Conversion:
+    """Return the answer about a draft before anything is written."""
+    written = _loaded(draft)
+    found = compare(*(finding(side, special_tokens) for side in (tokenizer, written)), progress=progress)
     losses = (*draft.losses, *_losses_of_text(tokenizer, written))
-    return Conversion(
-        found.holds, found.witness, draft.target, files=files, options=options, losses=losses, found=found
-    )
+    return Conversion(found.holds, found.witness, draft.target, losses=losses, found=found, tokenizer=written)
 
 
 def _losses_of_text(tokenizer: AnyTokenizer, written: AnyTokenizer) -> Iterator[Loss]:
@@ -134,7 +151,7 @@ def _losses_of_text(tokenizer: AnyTokenizer, written: AnyTokenizer) -> Iterator[
         yield Loss(LostPart.DECODER, tuple(tokenizer.name_of(id).decode("utf-8", "backslashreplace") for id in other))
 
 
-def load_draft(draft: Draft) -> AnyTokenizer:
+def _loaded(draft: Draft) -> AnyTokenizer:
     """Write a draft into a temporary folder, and load it from there as any other file."""
     with TemporaryDirectory(prefix="tokdfa-convert-") as name:
         folder = Path(name)

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
-from typing import Final
+from typing import Final, cast
 
 from tokdfa.base.verdict import Verdict
 from tokdfa.jobs.comparison.result import Comparison, Difference
 from tokdfa.jobs.comparison.result import reason as reason_of_comparison
 from tokdfa.tokenizers.formats.writers.draft import Loss, LostPart
+from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["Conversion"]
 
@@ -24,7 +25,7 @@ _WORDS: Final = {
     LostPart.FLAGS: "the flags of special tokens: {}",
     LostPart.SYMBOLS: "what becomes of symbols without a token",
     LostPart.PRIORITY: "rules that are not in the order of the ids, first {}",
-    LostPart.WHOLE_PIECES: "pieces that are tokens and are not merged",
+    LostPart.WHOLE_PIECES: "whether a piece that is a token is merged",
     LostPart.TOKENS: "tokens that no text has among its ids: {}",
     LostPart.TABLES: "the Unicode tables, {}",
     LostPart.DECODER: "the decoder {}",
@@ -67,6 +68,8 @@ class Conversion(Verdict[Difference]):
         The parts of the tokenizer for which the format has no word.
     found : Comparison
         The comparison of the tokenizer with the file.
+    tokenizer : AnyTokenizer
+        The tokenizer that the file is, or would have been.
 
     Examples
     --------
@@ -85,6 +88,7 @@ class Conversion(Verdict[Difference]):
     options: Mapping[str, str] = field(default_factory=dict)
     losses: tuple[Loss, ...] = ()
     found: Comparison = field(default_factory=lambda: Comparison(True))
+    tokenizer: AnyTokenizer = field(default=cast("AnyTokenizer", None), compare=False)
 
     def __post_init__(self) -> None:
         said = reason_of_comparison(self.found)

@@ -22,7 +22,10 @@ from tokdfa.tokenizers.formats.writers.draft import LostPart
 
 # The conversions that are written for every member of a family.
 ALWAYS = {
-    *((family, "tokenizer.json") for family in ("ranks", "improper ranks", "bytes", "bytes, NFC", "Llama-2", "CLIP")),
+    *(
+        (family, "tokenizer.json")
+        for family in ("ranks", "improper ranks", "bytes", "bytes, NFC", "Llama-2", "CLIP", "WordPiece")
+    ),
     *((family, "tiktoken") for family in ("ranks", "improper ranks", "bytes")),
 }
 
@@ -30,10 +33,7 @@ ALWAYS = {
 # One of each kind; where no search decides, texts are tried for seconds.
 SOME = [
     *dict.fromkeys(family for family, _ in ALWAYS),
-    "bytes, whole words",
-    "bytes, prefix space",
-    "prefix",
-    "WordPiece",
+    *("bytes, whole words", "bytes, prefix space", "prefix", "Unigram of tokenizers"),
 ]
 
 

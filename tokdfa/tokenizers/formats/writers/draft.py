@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,13 +45,15 @@ class Draft:
     """A tokenizer in the format `target` as the content of files by name, the main one first.
 
     `options` are the keywords of :func:`tokdfa.load` with which the main file is loaded. The value of `specials` is the
-    name of one of the files.
+    name of one of the files. `smaller` returns a draft without the tokens that no text has among its ids, for a format
+    that may give them where the tokenizer does not.
     """
 
     target: str
     files: Mapping[str, bytes]
     options: Mapping[str, str] = field(default_factory=dict)
     losses: tuple[Loss, ...] = ()
+    smaller: Callable[[], Draft] | None = None
 
     @property
     def main(self) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
+from tokdfa.automata.alphabet import Word
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.writers.draft import Draft, Loss, LostPart, unwritable
 from tokdfa.tokenizers.formats.writers.one_pattern import is_one_pattern, one_pattern, pretokenizer_option
@@ -34,10 +36,20 @@ def rank_lines(ranks: Mapping[bytes, int]) -> bytes:
 def draft_of(tokenizer: AnyTokenizer, name: str) -> Draft:
     """Return the ranks, with a file of special tokens next to them if there are any."""
     merging = over_bytes(tokenizer, "rank file")
+    draft = _draft(merging, name, ())
+    if merging.whole_piece:
+        return draft
+    # tiktoken makes any token of two others, and gives every piece that is a token as it is.
+    dead = {merging.token(number) for number in merging.dead_tokens.tolist()}
+    return replace(draft, smaller=lambda: _draft(merging, name, dead)) if dead else draft
+
+
+def _draft(merging: Tokenizer, name: str, left_out: Container[Word]) -> Draft:
     specials = merging.specials
     _check_found_in_order(specials)
     special_ids = {special.id for special in specials}
-    ranks = {word: id for word, id in words_with_ids(merging) if id not in special_ids and isinstance(word, bytes)}
+    kept = ((word, id) for word, id in words_with_ids(merging) if id not in special_ids and word not in left_out)
+    ranks = {word: id for word, id in kept if isinstance(word, bytes)}
     files = {name: rank_lines(ranks)}
     options = {"pretokenizer": pretokenizer_option(merging.splitting)}
     if PurePath(name).suffix != ".tiktoken":
@@ -70,6 +82,8 @@ def _losses(tokenizer: Tokenizer) -> Iterator[Loss]:
     if not is_one_pattern(tokenizer.splitting):
         yield Loss(LostPart.PRETOKENIZER, tuple(step.pattern for step in tokenizer.splitting.all_steps))
     yield from losses_of_specials(tokenizer.specials, has_flags=False)
+    if not tokenizer.whole_piece and len(tokenizer.dead_tokens):
+        yield Loss(LostPart.WHOLE_PIECES)
     products = tokenizer.token_to_id[tokenizer.dictionary.product]
     if (np.diff(products) <= 0).any():
         at = int(np.argmax(np.diff(products) <= 0)) + 1

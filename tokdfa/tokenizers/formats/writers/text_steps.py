@@ -21,6 +21,8 @@ Fields = dict[str, Any]
 _GPT2 = frozenset(step for name in ("gpt2", "gpt2_tiktoken") for step in NAMED[name].steps)
 # A counted repetition with a possessive mark, which Oniguruma reads as a repetition of it.
 _COUNTED = re.compile(r"(?<!\\)(\{\d+(?:,\d*)?\})\+")
+# The flag with which a dot is any character.
+_DOTALL = re.compile(r"(\(\?i?)s(i?[:)])")
 
 
 def _sequence(kind: str, steps: Iterable[Fields]) -> Fields | None:
@@ -113,7 +115,7 @@ def respelled(pattern: str) -> str:
     >>> respelled(r"[a-z]++|[0-9]{1,3}+")
     '[a-z]++|[0-9]{1,3}'
     """
-    return _COUNTED.sub(r"\1", pattern)
+    return _DOTALL.sub(r"\1m\2", _COUNTED.sub(r"\1", pattern))
 
 
 def normalizer_fields(normalizer: Normalizer | None) -> Fields | None:

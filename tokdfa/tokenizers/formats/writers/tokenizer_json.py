@@ -1,20 +1,25 @@
-"""tokenizer.json of the library `tokenizers`, with byte pairs."""
+"""tokenizer.json of the library `tokenizers`, with byte pairs or WordPiece."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
+from tokdfa.tokenizers.decoding import DecodeSentencePiece
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.formats.writers.draft import Draft, Loss, LostPart, unwritable
 from tokdfa.tokenizers.formats.writers.merges_txt import vocabulary_of
 from tokdfa.tokenizers.formats.writers.text_steps import decoder_fields, normalizer_fields, pre_tokenizer_fields
 from tokdfa.tokenizers.formats.writers.vocabulary import losses_beside_ids, losses_of_specials, rules_of, with_rules
+from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
+    from tokdfa.tokenizers.tokenizer import Tokenizer, WordPieceTokenizer
 
 
 def tokenizer_json(
@@ -60,7 +65,12 @@ def byte_pair_fields(vocabulary: Mapping[str, int], rules: list[tuple[str, str]]
 
 
 def draft_of(tokenizer: AnyTokenizer, name: str) -> Draft:
-    """Return a tokenizer that merges as a tokenizer.json."""
+    """Return a tokenizer that merges, or a WordPiece tokenizer, as a tokenizer.json."""
+    data = _wordpieces(tokenizer) if tokenizer.algorithm == "WordPiece" else _byte_pairs(tokenizer)
+    return Draft("tokenizer.json", {name: data}, {"format": "tokenizer.json"}, tuple(_losses(tokenizer)))
+
+
+def _byte_pairs(tokenizer: AnyTokenizer) -> bytes:
     merging = with_rules(tokenizer, "tokenizer.json")
     contents: Contents = merging.contents
     is_bytewise = merging.why_not("bytes") is None or contents.spelled_bytes
@@ -82,14 +92,35 @@ def draft_of(tokenizer: AnyTokenizer, name: str) -> Draft:
     )
     splits = merging.pretokenizer
     drops_text = splits is not None and merging.splitting.library == "tiktoken" and splits.drops_text
-    data = tokenizer_json(
+    return tokenizer_json(
         model,
         pre_tokenizer=pre_tokenizer_fields(merging.splitting, is_bytewise=is_bytewise, drops_text=drops_text),
         decoder=decoder_fields(merging.rewriting.decoding, is_bytewise=is_bytewise, suffix=contents.suffix),
         normalizer=normalizer_fields(merging.rewriting.normalizer),
         added_tokens=added,
     )
-    return Draft("tokenizer.json", {name: data}, {"format": "tokenizer.json"}, tuple(_losses(merging)))
+
+
+def _wordpieces(tokenizer: AnyTokenizer) -> bytes:
+    contents: WordPieceContents = cast("WordPieceTokenizer", tokenizer).contents
+    vocabulary = contents.vocabulary
+    if not isinstance(contents.normalizer, BertNormalizer) or vocabulary.opening or vocabulary.longest_word is None:
+        raise unwritable("words as llama.cpp reads them, for which a tokenizer.json has no word", contents.format)
+    entries = dict(sorted(vocabulary.items(), key=lambda item: item[1]))
+    model = {
+        "type": "WordPiece",
+        "unk_token": vocabulary.unknown,
+        "continuing_subword_prefix": vocabulary.prefix,
+        "max_input_chars_per_word": vocabulary.longest_word,
+        "vocab": entries,
+    }
+    return tokenizer_json(
+        model,
+        pre_tokenizer={"type": "BertPreTokenizer"},
+        decoder={"type": "WordPiece", "prefix": vocabulary.prefix, "cleanup": contents.cleanup},
+        normalizer=normalizer_fields(contents.normalizer),
+        added_tokens=[*_added_tokens(contents.specials, entries)],
+    )
 
 
 def _added_tokens(specials: Iterable[Special], vocabulary: dict[str, int]) -> Iterator[dict[str, Any]]:
@@ -125,13 +156,9 @@ def _added_tokens(specials: Iterable[Special], vocabulary: dict[str, int]) -> It
         }
 
 
-def _losses(tokenizer: Tokenizer) -> Iterator[Loss]:
+def _losses(tokenizer: AnyTokenizer) -> Iterator[Loss]:
     yield from losses_of_specials(tokenizer.specials, has_flags=True)
-    decodes_as_sentencepiece = any(type(step).__name__ == "DecodeSentencePiece" for step in _decoding(tokenizer))
-    if decodes_as_sentencepiece:
+    decoding = cast("Tokenizer", tokenizer).rewriting.decoding or ()
+    if any(isinstance(step, DecodeSentencePiece) for step in decoding):
         yield Loss(LostPart.DECODER, ("SentencePiece",))
     yield from losses_beside_ids(tokenizer)
-
-
-def _decoding(tokenizer: Tokenizer) -> tuple[object, ...]:
-    return tokenizer.rewriting.decoding or ()
