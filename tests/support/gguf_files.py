@@ -95,6 +95,24 @@ def sentencepiece(pieces: Sequence[str] = PIECES, **changes: Typed | None) -> di
     return prefixed({key: value for key, value in fields.items() if value is not None})
 
 
+def characters(
+    rules: Sequence[tuple[str, str]], symbols: str = "ab\u2581\n", **changes: Typed | None
+) -> dict[str, Typed]:
+    """Return the keys of a file that merges characters, as Gemma 4's does, with all byte tokens; `changes` as above."""
+    names = [f"<0x{byte:02X}>" for byte in range(256)]
+    words = [*dict.fromkeys(["<pad>", "<end>", *names, *"ab\u2581\n", *(left + right for left, right in rules)])]
+    fields: dict[str, Typed | None] = {
+        "general.architecture": Typed("string", "gemma4"),
+        "model": Typed("string", "gemma4"),
+        "tokens": Typed("string", words),
+        "token_type": Typed("i32", [3, 3, *[6] * 256, *[1] * (len(words) - 258)]),
+        "merges": Typed("string", [f"{left} {right}" for left, right in rules]),
+        "bos_token_id": Typed("u32", 0),
+        **changes,
+    }
+    return prefixed({key: value for key, value in fields.items() if value is not None})
+
+
 # Entries as llama.cpp has them: those that begin a word have the sign, and continuations have none.
 ENTRIES = (
     *(

@@ -14,8 +14,8 @@ import numpy as np
 
 from tokdfa.base.errors import FileFormatError
 from tokdfa.tokenizers.decoding import byte_of
-from tokdfa.tokenizers.formats.gguf import BYTE, CONTROL, MODEL, NORMAL, PRE, TOKENS, TYPES, UNUSED
 from tokdfa.tokenizers.formats.gguf_head import MAGIC, GGUFHead, read_head
+from tokdfa.tokenizers.formats.gguf_tokens import BYTE, CONTROL, MODEL, NORMAL, PRE, TOKENS, TYPES, UNUSED
 from tokdfa.tokenizers.pretokenizers.llama_cpp import PRE_TOKENIZERS
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from tokdfa.regex.unicode import version
 from tokdfa.tokenizers.decoding import BYTE_TOKENS
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import Contents
-from tokdfa.tokenizers.formats.gguf import (
+from tokdfa.tokenizers.formats.gguf_tokens import (
     BYTE,
     CONTROL,
     LLAMA_CPP,
