@@ -27,6 +27,7 @@ TASKS: dict[str, tuple[str, ...]] = {
     "Check rollouts": ("tokdfa.jobs.rollouts",),
     "Check corpora": ("tokdfa.jobs.shards", "tokdfa.stores", "tokdfa.jobs.identification"),
     "Compare tokenizers": ("tokdfa.jobs.comparison", "tokdfa.jobs.conversion", "tokdfa.jobs.certificates"),
+    "Examine a model's folder": ("tokdfa.jobs.examination",),
     "Join texts, check chat templates": ("tokdfa.jobs.splices", "tokdfa.jobs.templates"),
     "Search and replace in ids": ("tokdfa.jobs.searching", "tokdfa.jobs.replacing"),
     "Constrain decoding": ("tokdfa.jobs.guiding",),

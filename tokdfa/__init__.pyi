@@ -36,6 +36,9 @@ from tokdfa.jobs.comparison.result import Comparison as Comparison
 from tokdfa.jobs.comparison.result import Difference as Difference
 from tokdfa.jobs.conversion.api import convert as convert
 from tokdfa.jobs.conversion.result import Conversion as Conversion
+from tokdfa.jobs.examination.api import doctor as doctor
+from tokdfa.jobs.examination.finding import Examination as Examination
+from tokdfa.jobs.examination.finding import Finding as Finding
 from tokdfa.jobs.guiding.api import Guide as Guide
 from tokdfa.jobs.guiding.api import guide as guide
 from tokdfa.jobs.guiding.bans import Ban as Ban

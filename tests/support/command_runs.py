@@ -15,6 +15,7 @@ from tests.support.command_files import PAIRS, Files
 from tests.support.gguf_files import Typed, byte_level, gguf
 from tests.support.gguf_files import sentencepiece as gguf_sentencepiece
 from tests.support.gguf_files import wordpiece as gguf_wordpiece
+from tests.support.model_folders import N, edited, gguf_file, write_sound, written
 from tests.support.tokenizer_files import (
     GPT2_BYTES,
     added_token,
@@ -25,6 +26,7 @@ from tests.support.tokenizer_files import (
 )
 from tests.support.tokenizer_files import vocabulary as byte_vocabulary
 from tokdfa.draw.render import can_render
+from tokdfa.jobs.examination.api import doctor
 
 Run = tuple[object, ...]
 
@@ -433,6 +435,18 @@ def of_formats(_: Files) -> Iterator[Run]:
     yield ()
 
 
+def of_doctor(files: Files) -> Iterator[Run]:
+    folder = write_sound(files.folder / "sound")
+    yield (folder,)
+    faulty = write_sound(files.folder / "faulty")
+    edited("config.json", vocab_size=1)(faulty)
+    yield (faulty,)
+    yield faulty, "--known", files.write("known.json", json.dumps(doctor(faulty).to_dict()))
+    yield (files.write("config.json", "{}").parent,)
+    written("model.gguf", gguf_file(token_type=Typed("i32", [1] * (N + 3))))(folder)
+    yield (folder,)
+
+
 EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "validate": of_validate,
     "rollouts": of_rollouts,
@@ -449,6 +463,7 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "cuts": of_cuts,
     "injection": of_injection,
     "template": of_template,
+    "doctor": of_doctor,
     "turns": of_turns,
     "forced": of_forced,
     "split": of_split,

@@ -28,6 +28,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "stores": "Describe files of ids",
     },
     "Compare and join": {
+        "doctor": "Examine the files of a model",
         "compare": "Decide whether two tokenizers ever differ",
         "convert": "Write another format, proven to be the same",
         "fingerprint": "Lock what a tokenizer does",
@@ -91,6 +92,7 @@ _MEANT = {
     **dict.fromkeys(("lock", "hash", "digest"), "fingerprint"),
     **dict.fromkeys(("seam", "join", "concat", "concatenate"), "splice"),
     **dict.fromkeys(("jump", "jump-ahead", "grammar"), "forced"),
+    **dict.fromkeys(("lint", "examine", "diagnose"), "doctor"),
     "help": "--help",
     "version": "--version",
 }

@@ -1,0 +1,176 @@
+"""doctor finds each fault that is planted in a sound folder, by its kind, and none in the sound one."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tokdfa
+from tests.support import schemas
+from tests.support.gguf_files import Typed
+from tests.support.model_folders import (
+    SIZE,
+    N,
+    edited,
+    gguf_file,
+    safetensors,
+    tokenizer_file,
+    write_sound,
+    written,
+)
+from tests.support.tokenizer_files import RULES, merges_txt
+
+Edit = Callable[[Path], object]
+
+# Kind -> an edit that plants it, and the files that are named.
+FAULTS: dict[str, tuple[str, Edit, tuple[str, ...]]] = {
+    "vocab_size too small": (
+        "size too small",
+        edited("config.json", vocab_size=N),
+        ("config.json", "tokenizer.json"),
+    ),
+    "two versions": (
+        "other ids",
+        written("merges.txt", merges_txt([*RULES[1:], RULES[0]])),
+        ("tokenizer.json", "merges.txt"),
+    ),
+    "merges truncated": ("other ids", written("merges.txt", merges_txt(RULES[:3])), ("tokenizer.json", "merges.txt")),
+    "GGUF of another version": (
+        "other ids",
+        written("model.gguf", gguf_file([*RULES[1:], RULES[0]])),
+        ("tokenizer.json", "model.gguf"),
+    ),
+    "GGUF with another end": (
+        "ids of a role differ",
+        written("model.gguf", gguf_file(eos_token_id=Typed("u32", N + 2))),
+        ("generation_config.json", "model.gguf"),
+    ),
+    "another bos in generation": (
+        "ids of a role differ",
+        edited("generation_config.json", bos_token_id=N + 1),
+        ("generation_config.json", "tokenizer_config.json", "config.json", "model.gguf"),
+    ),
+    "an eos that is no token": (
+        "id of no token",
+        edited("generation_config.json", eos_token_id=[N + 1, N + 5]),
+        ("generation_config.json", "tokenizer.json"),
+    ),
+    "a pad that is no token": (
+        "id of no token",
+        edited("config.json", pad_token_id=N + 5),
+        ("config.json", "tokenizer.json"),
+    ),
+    "too few rows": (
+        "too few rows",
+        written("model.safetensors", safetensors(N)),
+        ("model.safetensors", "tokenizer.json"),
+    ),
+    "rows of another size": (
+        "rows are not the size",
+        written("model.safetensors", safetensors(SIZE + 1)),
+        ("model.safetensors", "config.json"),
+    ),
+    "a tokenizer cut off": (
+        "tokenizer not read",
+        written("tokenizer.json", tokenizer_file()[:-20]),
+        ("tokenizer.json",),
+    ),
+    "a config cut off": ("file not read", written("config.json", b'{"vocab_size": 1'), ("config.json",)),
+}
+
+
+def test_a_sound_folder_has_no_fault_and_nothing_unknown(tmp_path: Path) -> None:
+    found = tokdfa.doctor(write_sound(tmp_path))
+    assert [finding.sentence for finding in found.findings if finding.severity != "ok"] == []
+    assert found.status == 0
+    assert found
+    assert found.tokenizers == ("tokenizer.json", "merges.txt", "model.gguf")
+    kinds = {finding.kind for finding in found.findings}
+    assert {"same ids", "same rules", "size fits", "rows fit", "ids of a role agree", "no gaps"} <= kinds
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_is_found_in_its_files(name: str, tmp_path: Path) -> None:
+    kind, edit, where = FAULTS[name]
+    edit(write_sound(tmp_path))
+    found = tokdfa.doctor(tmp_path)
+    faults = [finding for finding in found.findings if finding.severity == "fault"]
+    assert (kind, {*where}) in [(finding.kind, {*finding.where}) for finding in faults]
+    assert found.status == 1
+    assert all(finding.sentence and finding.remedy for finding in faults)
+    answer = {"status": found.status, "paths": [], **found.to_dict()}
+    answer["findings"] = [{**finding, "known": False} for finding in answer["findings"]]
+    schemas.check("doctor", json.dumps(answer))
+    assert answer["counts"]["fault"] == len(faults)
+
+
+def test_a_witness_has_these_ids_in_both_files(tmp_path: Path) -> None:
+    FAULTS["GGUF of another version"][1](write_sound(tmp_path))
+    (finding,) = [finding for finding in tokdfa.doctor(tmp_path).findings if finding.kind == "other ids"]
+    ids = [tokdfa.load(tmp_path / name).encode(finding.values["text"]).tolist() for name in finding.where]
+    assert ids == [finding.values["ids_a"], finding.values["ids_b"]]
+    assert ids[0] != ids[1]
+
+
+def test_files_are_examined_as_a_folder_is(tmp_path: Path) -> None:
+    write_sound(tmp_path)
+    edited("config.json", vocab_size=N)(tmp_path)
+    found = tokdfa.doctor(tmp_path / "config.json", tmp_path / "tokenizer.json")
+    assert [finding.kind for finding in found.findings if finding.severity == "fault"] == ["size too small"]
+    assert tokdfa.doctor(tokdfa.load(tmp_path / "tokenizer.json")).status == 0
+
+
+@pytest.mark.parametrize("names", [(), ("model.safetensors",), ("config.json", "chat_template.jinja")])
+def test_a_folder_without_a_tokenizer_is_no_sound_one(names: tuple[str, ...], tmp_path: Path) -> None:
+    write_sound(tmp_path / "whole")
+    half = tmp_path / "half"
+    half.mkdir()
+    for name in names:
+        half.joinpath(name).write_bytes((tmp_path / "whole" / name).read_bytes())
+    found = tokdfa.doctor(half)
+    assert "no tokenizer" in [finding.kind for finding in found.findings]
+    assert found.status == 2
+
+
+def test_links_that_lead_to_themselves_are_passed_over(tmp_path: Path) -> None:
+    write_sound(tmp_path)
+    try:
+        os.symlink(tmp_path / "a.model", tmp_path / "a.model")
+        os.symlink(tmp_path, tmp_path / "again")
+    except OSError:
+        pytest.skip("no links on this system")
+    assert tokdfa.doctor(tmp_path).status == 0
+
+
+HOSTILE = {
+    "deep nesting": ("config.json", b'{"a":' * 100_000),
+    "half of a pair": ("added_tokens.json", b'{"\\ud800": 1}'),
+    "an id of many digits": ("added_tokens.json", b'{"a": ' + b"9" * 5000 + b"}"),
+    "ids of other types": ("generation_config.json", b'{"eos_token_id": ["</s>"]}'),
+    "a long key as an id": ("tokenizer_config.json", b'{"added_tokens_decoder": {"' + b"9" * 5000 + b'": "a"}}'),
+    "a list": ("config.json", b"[]"),
+    "not UTF-8": ("chat_template.jinja", b"\xff"),
+    "weights without a head": ("model.safetensors", b"1234"),
+    "a head longer than the weights": ("model.safetensors", b"\xff" * 9),
+    "a head that is no JSON": ("model.safetensors", b"\x02" + bytes(7) + b"ab"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_is_a_finding_and_no_crash(name: str, tmp_path: Path) -> None:
+    file, data = HOSTILE[name]
+    written(file, data)(write_sound(tmp_path))
+    found = tokdfa.doctor(tmp_path)
+    assert [finding.where for finding in found.findings if finding.kind == "file not read"] == [(file,)]
+    assert found.status == 1
+
+
+def test_a_path_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="nothing"):
+        tokdfa.doctor(tmp_path / "nothing")
+    with pytest.raises(tokdfa.TokdfaError):
+        tokdfa.doctor(object())

@@ -1,0 +1,103 @@
+"""Whether tokenizers agree: each pair is proved equal, or differs on a shortest text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tokdfa.base.errors import TokdfaError
+from tokdfa.jobs.comparison.api import compare
+from tokdfa.jobs.comparison.result import Comparison, Outcome, Part
+from tokdfa.jobs.examination.finding import Finding, Group, Severity, reason_of
+from tokdfa.jobs.examination.folder import Loaded
+from tokdfa.jobs.splices.encoding import with_specials
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.tokenizer import has_rules
+
+_MOST_NAMED = 5
+
+
+def check_agreement(tokenizers: Sequence[Loaded]) -> Iterator[Finding]:
+    """Yield a finding for each pair, special tokens taken as text; and for special tokens with two ids.
+
+    Those that are proved equal are one: of a third tokenizer, only the first of them is compared with it.
+    """
+    kept: list[Loaded] = []
+    for loaded in tokenizers:
+        is_new = True
+        for other in kept:
+            finding = _compared(other, loaded)
+            yield finding
+            yield from _specials(other, loaded)
+            if finding.severity == Severity.OK:
+                is_new = False
+                break
+        if is_new:
+            kept.append(loaded)
+
+
+def _compared(a: Loaded, b: Loaded) -> Finding:
+    where = a.name, b.name
+    if a.tokenizer.algorithm != b.tokenizer.algorithm:
+        values = {"algorithm_a": a.tokenizer.algorithm, "algorithm_b": b.tokenizer.algorithm}
+        return Finding(Group.AGREEMENT, "other algorithm", Severity.FAULT, where, values)
+    try:
+        found = compare(_plain(a.tokenizer), _plain(b.tokenizer))
+    except TokdfaError as error:
+        return Finding(Group.AGREEMENT, "undecided", Severity.UNKNOWN, where, {"reason": reason_of(error)})
+    borrows = b.borrows or a.borrows
+    if found:
+        if borrows is not None:
+            return Finding(Group.AGREEMENT, "same rules", Severity.OK, where, {"borrows": borrows})
+        return Finding(Group.AGREEMENT, "same ids", Severity.OK, where)
+    return _different(found, a, b)
+
+
+def _different(found: Comparison, a: Loaded, b: Loaded) -> Finding:
+    assert found.witness is not None
+    text, ids_a, ids_b = found.witness
+    parts = [str(part) for part, outcome in found.checked.items() if outcome in (Outcome.DIFFERENT, Outcome.UNKNOWN)]
+    values: dict[str, Any] = {
+        "text": text if isinstance(text, str) else repr(text),
+        "ids_a": None if ids_a is None else [*map(int, ids_a)],
+        "ids_b": None if ids_b is None else [*map(int, ids_b)],
+        "shortest": found.checked.get(Part.SHORTEST) is Outcome.PROVEN,
+        "library_a": a.library,
+        "library_b": b.library,
+        "parts": parts,
+    }
+    # Libraries differ in their tables and normal forms: texts of ASCII are the same in all of them.
+    is_of_libraries = a.library != b.library and not str(text).isascii() and not _other_ids(found)
+    kind, severity = ("other text", Severity.WARNING) if is_of_libraries else ("other ids", Severity.FAULT)
+    return Finding(Group.AGREEMENT, kind, severity, (a.name, b.name), values)
+
+
+def _other_ids(found: Comparison) -> bool:
+    """Return whether tokens have other ids, or pieces other tokens."""
+    return any(found.checked.get(part) is Outcome.DIFFERENT for part in (Part.DICTIONARY, Part.IDS))
+
+
+def _plain(tokenizer: AnyTokenizer) -> AnyTokenizer:
+    """Return the tokenizer that takes special tokens as text, where rules make its tokens; libraries differ in that."""
+    return with_specials(tokenizer, "plain") if has_rules(tokenizer) else tokenizer
+
+
+def _specials(a: Loaded, b: Loaded) -> Iterator[Finding]:
+    """Yield a fault for special tokens that have other ids, and a warning for those that are text in one of the two."""
+    ids_a, ids_b = ({special.content: special.id for special in one.tokenizer.specials} for one in (a, b))
+    both = [text for text in ids_a if text in ids_b and ids_a[text] != ids_b[text]]
+    if both:
+        rows = [[text, ids_a[text], ids_b[text]] for text in both[:_MOST_NAMED]]
+        values = {"count": len(both), "first": rows[0][0], "tokens": rows}
+        yield Finding(Group.SPECIAL_TOKENS, "special tokens with two ids", Severity.FAULT, (a.name, b.name), values)
+    for one, other, mine, others in ((a, b, ids_a, ids_b), (b, a, ids_b, ids_a)):
+        plain = [text for text in mine if text not in others and _is_text_of(other.tokenizer, mine[text], text)]
+        if plain:
+            values = {"count": len(plain), "first": plain[0], "tokens": plain[:_MOST_NAMED], "in": other.name}
+            yield Finding(Group.SPECIAL_TOKENS, "not special", Severity.WARNING, (one.name, other.name), values)
+
+
+def _is_text_of(tokenizer: AnyTokenizer, id: int, text: str) -> bool:
+    """Return whether an id is an ordinary token with this text, in a tokenizer that finds special tokens."""
+    is_id = tokenizer.finds_specials and id < tokenizer.n_ids and bool(tokenizer.means_something[id])
+    return is_id and tokenizer.name_of(id) == text.encode("utf-8", "surrogatepass")
