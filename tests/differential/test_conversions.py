@@ -40,7 +40,7 @@ OUTCOMES: dict[str, tuple[str, str, str, str]] = {
     "mistral_nemo": (WRITTEN, WRITTEN, REFUSED, A_TEXT),
     "gpt4o": (WRITTEN, WRITTEN, "<|endoftext|>", "\u00c1S"),
     "claude": (WRITTEN, "\u00a0", "\u00a0", "\u00a0"),
-    "llama2": (WRITTEN, REFUSED, REFUSED, REFUSED),
+    "llama2": (WRITTEN, REFUSED, REFUSED, WRITTEN),
     "gemma2": (WRITTEN, REFUSED, REFUSED, REFUSED),
     "mistral_v3": (REFUSED, REFUSED, REFUSED, "<s>"),
     "bert": (WRITTEN, REFUSED, REFUSED, REFUSED),

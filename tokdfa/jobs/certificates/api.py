@@ -11,19 +11,16 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-import numpy as np
-
 from tokdfa import check
-from tokdfa.base.arrays import running_sum
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.base.verdict import Displayed
 from tokdfa.jobs.certificates import runs
+from tokdfa.jobs.comparison.derived import derived_merges
 from tokdfa.jobs.comparison.parts import as_text
 from tokdfa.jobs.comparison.result import Comparison, Outcome, Part
 from tokdfa.jobs.splices.api import Splice
 from tokdfa.jobs.splices.encoding import SpecialsPolicy, with_specials
 from tokdfa.jobs.splices.languages import literal
-from tokdfa.kernels.merging.merging import derivations
 from tokdfa.regex.syntax import Concat, Node, Repeat, Symbols, parse
 from tokdfa.regex.unicode import SURROGATES, Ranges, contains, difference, version
 from tokdfa.regex.unicode.versions import data_file
@@ -146,7 +143,7 @@ def certify_comparison(
         return _confirmed({**fields, "witness": {"text": text, "ids_a": [*ids_a], "ids_b": [*ids_b]}}, *files)
     classes, machines = runs.machines_of([side.splitting for side in sides], ())
     states = runs.explore(runs.Pair(*machines))
-    derived = [derived_merges(side.tokenizer) for side in sides]
+    derived = [_derived(side) for side in sides]
     runs.check_boundaries(states, classes, derived, _dead(sides, derived))
     parts = {"splitting": _splitting(classes, machines, states), "merging": merging_fields(derived)}
     return _confirmed({**fields, **parts}, *files)
@@ -250,7 +247,7 @@ def _seam_parts(side: Side, before: list[Ranges], after: list[Ranges]) -> dict[s
     states = runs.explore(runs.SeamPair(machine, *members, stops | {len(after)}, cut_short=bool(specials)))
     merging = None
     if states.has_disputes:
-        derived = [derived_merges(side.tokenizer)]
+        derived = [_derived(side)]
         runs.check_boundaries(states, classes, derived * 2, _dead([side], derived))
         merging = merging_fields(derived)
     return {"splitting": _splitting(classes, [machine], states), "merging": merging}
@@ -411,19 +408,9 @@ def _hashes(given: Path, format: str) -> dict[str, str]:
     return {"ranks" if format == "tiktoken" else "json": digest}
 
 
-def derived_merges(tokenizer: Tokenizer) -> runs.Derived:
-    """Return the tokens that merging makes, in order, with the lengths of the first parts.
-
-    Merging makes a token from one pair only: while a word is merged, the steps within the bytes of the token are the
-    same as when these bytes are merged on their own. So there is one pair a token, with any rules.
-    """
-    words: list[Any] = [*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens]
-    merger = tokenizer.piece_ids.merger
-    symbols, lengths = tokenizer.piece_ids.symbols(words)
-    last, _ = derivations(symbols, running_sum(lengths), merger.table)
-    made = np.flatnonzero((last[:, 0] == 1) & (last[:, 1] >= 0))
-    made = made[np.argsort(last[made, 3], kind="stable")]
-    return [(words[token], len(words[left])) for token, left in zip(made.tolist(), last[made, 1].tolist(), strict=True)]
+def _derived(side: Side) -> runs.Derived:
+    """Return the tokens that merging makes, in order, with the lengths of the first parts."""
+    return [(cast(bytes, token), size) for token, size, _ in derived_merges(side.tokenizer)]
 
 
 def merging_fields(derived: list[runs.Derived]) -> list[list[Any]]:

@@ -10,11 +10,12 @@ import numpy as np
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.jobs.comparison.derived import derived_merges, given_ids
 from tokdfa.jobs.comparison.dictionaries import compare_dictionaries, other_rules
 from tokdfa.jobs.comparison.result import Comparison, Obstacle, Outcome, Part
 from tokdfa.kernels.encode.events import DROPPED
 from tokdfa.kernels.fold.folding import compare_rows, ranked_rows
-from tokdfa.regex.unicode.normalization import Normalizer
+from tokdfa.regex.unicode.normalization import Normalizer, Substitution
 from tokdfa.regex.unicode.utf8 import BYTE_OF, BYTES_OF_UTF8
 from tokdfa.tokenizers.boundaries.added import break_each_other
 from tokdfa.tokenizers.encoding.special import Special
@@ -150,7 +151,7 @@ class Parts:
             Part.DICTIONARY: Outcome.SAME if self._have_same_merges else self._merging,
             Part.IDS: Outcome.IGNORED if self.ignore_ids else Outcome.of(n_other_ids == 0),
             Part.PRETOKENIZER: _compare_splittings(*self.splittings),
-            Part.NORMALIZER: Outcome.of(_normalizer(self.a) == _normalizer(self.b)),
+            Part.NORMALIZER: Outcome.of(_same_normalizers(_normalizer(self.a), _normalizer(self.b))),
             Part.SPECIALS: Outcome.of(self._specials(self.a) == self._specials(self.b)),
         }
         if _symbols(self.a) != _symbols(self.b):
@@ -210,8 +211,17 @@ class Parts:
         if self._of_dictionaries is not None:
             return Outcome.EQUIVALENT if self._of_dictionaries else Outcome.DIFFERENT
         if self.neighbours is None:
-            return Outcome.UNKNOWN
+            return Outcome.EQUIVALENT if self._derive_alike else Outcome.UNKNOWN
         return Outcome.EQUIVALENT if Vocabularies(*self.neighbours, ignore_ids=True).are_equal else Outcome.DIFFERENT
+
+    @cached_property
+    def _derive_alike(self) -> bool:
+        """Whether the same pairs make the same tokens of the same symbols, in the same order."""
+        a, b = self.a, self.b
+        if any(side.why_not("leftmost") is not None for side in (a, b)):
+            return False
+        symbols = [{*map(as_text, side.dictionary.alphabet.symbols)} for side in (a, b)]
+        return symbols[0] == symbols[1] and derived_merges(a) == derived_merges(b)
 
     def _other_ids(self) -> int | None:
         """Return the number of common tokens that have different ids; None if they spell tokens in different ways."""
@@ -266,6 +276,8 @@ class Parts:
         if a.suffix != b.suffix or a.why_not("bytes") != b.why_not("bytes"):
             return False
         if {*map(a.token, a.whole_piece_tokens.tolist())} != {*map(b.token, b.whole_piece_tokens.tolist())}:
+            return False
+        if not self.ignore_ids and given_ids(a) != given_ids(b):
             return False
         return checked[Part.DICTIONARY] in (Outcome.SAME, Outcome.EQUIVALENT)
 
@@ -329,6 +341,17 @@ def _has_exact_form(splitting: Splitting) -> bool:
 def _normalizer(side: Tokenizer) -> Normalizer | None:
     rewriting, *_ = side.rewrites
     return None if rewriting is None else rewriting.normalizer
+
+
+def _same_normalizers(one: Normalizer | None, other: Normalizer | None) -> bool:
+    """Return whether two normalizers are written alike, or replace the same characters and nothing else."""
+    if one == other:
+        return True
+    changes = [_UNCHANGED if each is None else each.substitution for each in (one, other)]
+    return None not in changes and changes[0] == changes[1]
+
+
+_UNCHANGED = Substitution("", {})
 
 
 def _symbols(side: Tokenizer) -> tuple[object, ...]:
