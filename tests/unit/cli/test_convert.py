@@ -46,7 +46,7 @@ def test_a_text_and_the_lost_part_are_shown_with_status_1(tok: Path, tmp_path: P
     assert run("convert", tok, "--to", "merges", "-o", tmp_path / "merges.txt") == 1
     shown = capsys.readouterr().out
     assert "not written    '<|end|>' has different ids as merges" in shown
-    assert "no word for    special tokens as such: '<|end|>'" in shown
+    assert "no word for    which texts are special tokens: '<|end|>'" in shown
     assert left(tmp_path) == ["tokenizer.json"]
 
 

@@ -134,12 +134,16 @@ def _compared(
     """Return the answer about a draft before anything is written."""
     written = _loaded(draft)
     found = compare(*(finding(side, special_tokens) for side in (tokenizer, written)), progress=progress)
-    losses = (*draft.losses, *_losses_of_text(tokenizer, written))
+    losses = (*draft.losses, *_losses_seen(tokenizer, written))
     return Conversion(found.holds, found.witness, draft.target, losses=losses, found=found, tokenizer=written)
 
 
-def _losses_of_text(tokenizer: AnyTokenizer, written: AnyTokenizer) -> Iterator[Loss]:
-    """Yield the ids that have lost their meaning, and those that spell something else."""
+def _losses_seen(tokenizer: AnyTokenizer, written: AnyTokenizer) -> Iterator[Loss]:
+    """Yield special tokens of one of the two, ids that have lost their meaning, and ids that spell something else."""
+    contents = [{special.content: None for special in side.specials} for side in (tokenizer, written)]
+    unlike = (*(text for text in contents[0] if text not in contents[1]), *contents[1].keys() - contents[0])
+    if unlike:
+        yield Loss(LostPart.SPECIALS, unlike)
     meaning = tokenizer.means_something
     still = np.pad(written.means_something, (0, max(0, len(meaning) - written.n_ids)))[: len(meaning)]
     if (meaning & ~still).any():

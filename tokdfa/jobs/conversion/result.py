@@ -21,7 +21,7 @@ _SHOWN = 3
 _WORDS: Final = {
     LostPart.NORMALIZER: "the normalizer {}",
     LostPart.PRETOKENIZER: "the steps that split texts",
-    LostPart.SPECIALS: "special tokens as such: {}",
+    LostPart.SPECIALS: "which texts are special tokens: {}",
     LostPart.FLAGS: "the flags of special tokens: {}",
     LostPart.SYMBOLS: "what becomes of symbols without a token",
     LostPart.PRIORITY: "rules that are not in the order of the ids, first {}",
@@ -101,5 +101,6 @@ class Conversion(Verdict[Difference]):
 
     @property
     def lost(self) -> tuple[Loss, ...]:
-        """The lost parts that do not decide about ids."""
-        return tuple(loss for loss in self.losses if not loss.part.may_change_ids)
+        """The lost parts that do not decide about ids; special tokens, too, where all texts have the same ids."""
+        beside = (loss for loss in self.losses if not loss.part.may_change_ids or loss.part is LostPart.SPECIALS)
+        return tuple(loss for loss in beside if loss not in self.causes)

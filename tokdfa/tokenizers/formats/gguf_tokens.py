@@ -27,7 +27,7 @@ _ENDS = frozenset(
 )
 _SHOWN = frozenset(("<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"))
 # If no key names the token, the one of these texts that llama.cpp happens to meet first becomes a control token.
-_FILLS = {
+FILLS = {
     ("fim_pre_token_id", "prefix_token_id"): (
         *("<|fim_prefix|>", "<fim-prefix>", "<fim_prefix>", "<\uff5cfim\u2581begin\uff5c>", "<PRE>", "\u2581<PRE>"),
         *("<|code_prefix|>", "<|prefix|>"),
@@ -81,7 +81,7 @@ def read_tokens(head: GGUFHead) -> GGUFTokens:
 def _specials(head: GGUFHead, texts: list[str], types: list[int], id_of: Mapping[str, int]) -> tuple[Special, ...]:
     ids = {id for id, type in enumerate(types) if type in (UNKNOWN, CONTROL, USER_DEFINED)}
     ids |= {id_of[text] for text in _ENDS | _SHOWN if text in id_of}
-    for keys, names in _FILLS.items():
+    for keys, names in FILLS.items():
         there = [id_of[name] for name in names if name in id_of]
         if any(f"tokenizer.ggml.{key}" in head for key in keys) or ids.issuperset(there):
             continue

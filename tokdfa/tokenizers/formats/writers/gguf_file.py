@@ -17,6 +17,7 @@ from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.formats.gguf_tokens import (
     BYTE,
     CONTROL,
+    FILLS,
     LLAMA_CPP,
     NORMAL,
     UNKNOWN,
@@ -42,7 +43,7 @@ def draft_of(tokenizer: AnyTokenizer, name: str) -> Draft:
     merging = with_rules(tokenizer, "GGUF file")
     contents: Contents = merging.contents
     pre: PreName | None = None
-    keys: dict[str, Any] = {"add_bos_token": False, "add_eos_token": False}
+    keys: dict[str, Any] = {"add_bos_token": False, "add_eos_token": False, **_fills(merging)}
     if merging.why_not("bytes") is None:
         texts, types = _tokens(merging)
         has_whole = merging.whole_piece and len(merging.whole_piece_tokens) > 0
@@ -77,6 +78,18 @@ def _tokens(tokenizer: Tokenizer) -> tuple[list[str], list[int]]:
         if first.setdefault(text, id) != id:
             raise unwritable(f"two tokens with one text, ids {first[text]} and {id}, at which llama.cpp aborts", text)
     return texts, types
+
+
+def _fills(tokenizer: Tokenizer) -> dict[str, int]:
+    """Return keys with the ids of tokens that llama.cpp otherwise makes control tokens, by their texts."""
+    vocabulary = vocabulary_of(tokenizer)
+    contents = {special.content for special in tokenizer.specials}
+    ids = {}
+    for (key, *_), names in FILLS.items():
+        plain = [vocabulary[name] for name in names if name in vocabulary and name not in contents]
+        if plain:
+            ids[key] = plain[0]
+    return ids
 
 
 def _type_of(special: Special, type: int) -> int:
@@ -117,7 +130,7 @@ def _written(keys: dict[str, Any]) -> bytes:
         path = Path(folder, "tokenizer.gguf")
         writer = GGUFWriter(path, "llama")
         for key, value in keys.items():
-            kind = {bool: "bool", str: "string", list: "array"}[type(value)]
+            kind = {bool: "bool", int: "uint32", str: "string", list: "array"}[type(value)]
             getattr(writer, f"add_{kind}")(f"tokenizer.ggml.{key}", value)
         writer.write_header_to_file()
         writer.write_kv_data_to_file()

@@ -63,8 +63,6 @@ def draft_of(tokenizer: AnyTokenizer, name: str) -> Draft:
 def _losses(tokenizer: Tokenizer) -> Iterator[Loss]:
     contents = tokenizer.contents
     yield from loss_of_normalizer(tokenizer)
-    if tokenizer.specials:
-        yield Loss(LostPart.SPECIALS, tuple(special.content for special in tokenizer.specials))
     if contents.fallback is not None or contents.atoms or contents.prefix:
         yield Loss(LostPart.SYMBOLS)
     if tokenizer.whole_piece and len(tokenizer.whole_piece_tokens):
