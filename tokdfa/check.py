@@ -419,10 +419,10 @@ class Tokenizer:
         """Read lines of a token in base64, a space, and its rank, which is its id and its priority."""
         for line in filter(None, self.read(path, "ranks", "ranks").splitlines()):
             word, _, rank = line.partition(b" ")
-            token = base64.b64decode(word, validate=True)
-            if token in self.ids or not token or not rank.isdigit():
-                raise Refused(f"{path}: a token is empty, repeated or without rank: {line!r}")
-            self.ids[token] = int(rank)
+            token = base64.b64decode(word.strip(b"=") and word, validate=True)
+            if token in self.ids or not rank.isdigit():
+                raise Refused(f"{path}: a token is repeated or without rank: {line!r}")
+            self.ids |= {token: int(rank)} if token else {}  # an empty token is in no text
         self.compare(whole_pieces=True)
 
     def read_merges(self, path: Path) -> None:
@@ -431,7 +431,7 @@ class Tokenizer:
         path = folder / "merges.txt" if path.is_dir() or path.suffix == ".json" else path
         lines = self.read(path, "merges", "merges vocab").decode().replace("\r\n", "\n").removesuffix("\n").split("\n")
         vocabulary = json.loads(self.read(folder / "vocab.json", "vocab", "merges vocab"))
-        self.add(vocabulary, lines[lines[0].startswith("#version") :])
+        self.add(vocabulary, lines)
         self.compare(whole_pieces=False)
 
     def read_json(self, path: Path) -> None:
@@ -466,16 +466,16 @@ class Tokenizer:
         self.compare(specials=specials, whole_pieces=whole_pieces, library="tokenizers", pattern=pattern)
 
     def add(self, vocabulary: dict[str, int], merges: list[Any]) -> None:
-        """Take over a vocabulary and merges, the strongest first."""
-        # A token with a character outside the alphabet is in no text.
+        """Take over a vocabulary and merges, the strongest first; of equal ones the last counts."""
+        # A token with a character outside the alphabet is in no text, nor is an empty one.
         words = ((token, id) for token, id in vocabulary.items() if token and BYTE_OF.keys() >= {*token})
         self.ids = {bytes(map(BYTE_OF.__getitem__, token)): id for token, id in words}
         self.pairs = {}
-        for at, pair in enumerate(merges):
+        for at, pair in enumerate(pair for pair in merges if not str(pair).startswith("#version")):
             parts = pair.split(" ") if isinstance(pair, str) else pair
             left, right = (bytes(map(BYTE_OF.__getitem__, part)) for part in parts)
-            if not {left, right, left + right} <= self.ids.keys() or (left, right) in self.pairs:
-                raise Refused(f"merge {at} is repeated, or needs a token that is not in the vocabulary: {pair!r}")
+            if not {left, right, left + right} <= self.ids.keys():
+                raise Refused(f"merge {at} needs a token that is not in the vocabulary: {pair!r}")
             self.pairs[left, right] = at
 
     def priority(self, left: bytes, right: bytes) -> int | None:

@@ -122,7 +122,8 @@ def of_tokenizer_json(family: str, fields: Fields) -> Member | None:
     if fields["decoder"] is None:
         # tokdfa reads letters for bytes then.
         peer.decoder = tokenizers.decoders.ByteLevel()  # type: ignore[assignment]
-    added = {token["id"]: token["content"] for token in fields["added_tokens"]}
+    # The library assigns the ids.
+    added = {id: token.content for id, token in peer.get_added_tokens_decoder().items()}
     vocab = fields["model"]["vocab"]
     ids = {*vocab.values()} if isinstance(vocab, dict) else {*range(len(vocab))}
     steps = json.dumps([fields["normalizer"], fields["pre_tokenizer"]])
@@ -153,7 +154,7 @@ def of_tokenizer_json(family: str, fields: Fields) -> Member | None:
     parts = [part for content in added.values() for part in (content, content, content[:-1], content[1:]) if part]
     return Member(
         family, tokenizer, encode, decode, spell, sorted(ids | added.keys()), added,
-        special=frozenset(token["id"] for token in fields["added_tokens"] if token["special"]),
+        special=frozenset(id for id, token in peer.get_added_tokens_decoder().items() if token.special),
         begins_alike=not any(step in steps for step in AT_BEGINNINGS),
         ends_differ='"BPEDecoder"' in json.dumps(fields["decoder"]),
         parts=parts, load=partial(tokdfa.load, written),

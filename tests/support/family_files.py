@@ -40,6 +40,8 @@ BYTE_OF = {letter: byte for byte, letter in SPELLED.items()}
 BYTE_PATTERNS = [name for name in NAMED if NAMED[name].library == "tokenizers"]
 # Patterns of few states that cut often, rarely, by length or by the next text. Each covers every text: tiktoken drops
 # the rest.
+# Decoding reads all of these letters as bytes, two of them as "í".
+LETTERS_OF_BYTES = ["õ", "đem", "für", "é", "É", "Ã", "\u00c3\u0143", "Ġ", "é?"]
 SMALL_PATTERNS = [
     r"\p{L}+|\p{N}{1,3}|\s+|[^\s\p{L}\p{N}]+",
     r"\s*\S+|\s+",
@@ -57,7 +59,7 @@ def ranks(drawn: random.Random, *, proper: bool) -> dict[bytes, int]:
     samples = [list(spell(text.encode())) for text in sample_texts(drawn)]
     made = [bytes(map(BYTE_OF.__getitem__, left + right)) for left, right in rules_along(drawn, samples)]
     if not proper:
-        made += [text.encode() for text in sample_texts(drawn, drawn.randrange(1, 6))]
+        made += [text.encode() for text in sample_texts(drawn, drawn.randrange(1, 6))] + [b""] * drawn.randrange(2)
         drawn.shuffle(made)
     gap = 0 if proper else drawn.choice([0, 0.02, 0.3])
     found: dict[bytes, int] = {}
@@ -155,6 +157,30 @@ def with_added_tokens(drawn: random.Random) -> Fields:
     fields = byte_fields(drawn, prefix_space=drawn.random() < 0.2)
     fields["added_tokens"] = random_steps.added_tokens(drawn, fields["model"]["vocab"], bytewise=True)
     fields["normalizer"] = drawn.choice([None, None, {"type": "NFC"}, {"type": "Lowercase"}])
+    return fields
+
+
+def with_odd_parts(drawn: random.Random) -> Fields:
+    """A byte-level file with an empty token, gaps in its ids, rules that are repeated, and letters of bytes added."""
+    fields = byte_fields(drawn)
+    model = fields["model"]
+    rules = model["merges"]
+    for rule in drawn.sample(rules, drawn.randrange(len(rules) + 1)):
+        rules.insert(drawn.randrange(len(rules) + 1), rule)
+    if drawn.random() < 0.5:
+        model["merges"] = [" ".join(rule) for rule in rules]
+        model["merges"].insert(drawn.randrange(len(rules) + 1), drawn.choice(["#version: 0.2", "#version a b c"]))
+    gap, id = drawn.choice([0, 0.02, 0.3]), -1
+    tokens = [*model["vocab"], *[""] * drawn.randrange(2)]
+    drawn.shuffle(tokens)
+    for token in tokens:
+        id += 1 + (drawn.random() < gap)
+        model["vocab"][token] = id
+    fields["normalizer"] = drawn.choice([None, None, {"type": "NFC"}, {"type": "Lowercase"}])
+    names = ("normalized", "special", *(("lstrip", "rstrip", "single_word") if drawn.random() < 0.3 else ()))
+    for content in drawn.sample([*LETTERS_OF_BYTES, "<e>", "n>s"], drawn.randrange(5)):
+        flags = {name: drawn.random() < 0.4 for name in names}
+        fields["added_tokens"].append(added_token(drawn.randrange(2000), content, **flags))
     return fields
 
 
@@ -317,6 +343,7 @@ OF_JSON: dict[str, Callable[[random.Random], Fields]] = {
     "bytes, prefix space": partial(byte_fields, prefix_space=True),
     "bytes, whole words": whole_words,
     "bytes, added tokens": with_added_tokens,
+    "bytes, odd parts": with_odd_parts,
     "bytes, NFC": partial(with_form, forms=["NFC"], prefix_space=False),
     "bytes, NFC, prefix space": partial(with_form, forms=["NFC"], prefix_space=True),
     "bytes, other forms": partial(with_form, forms=FORMS, prefix_space=False),

@@ -71,7 +71,7 @@ RANKS = ranks()
 
 
 def tiktoken_lines(ranked: dict[bytes, int] = RANKS) -> bytes:
-    return b"".join(base64.b64encode(word) + b" %d\n" % rank for word, rank in ranked.items())
+    return b"".join((base64.b64encode(word) or b"=") + b" %d\n" % rank for word, rank in ranked.items())
 
 
 def tekken_json(ranked: dict[bytes, int] = RANKS, n_specials: int = 20, **changes: Any) -> dict[str, Any]:

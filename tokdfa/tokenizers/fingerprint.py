@@ -148,7 +148,9 @@ def hash_of_specials(tokenizer: Tokenizer) -> str:
         return hash_of(())
     # Those that strip white space or are single words depend on the characters of white space, or of words.
     known = unicode_tables() if odd_ones(tokenizer.specials) else ""
-    return hash_of(bool(tokenizer.found_specials), sorted(map(ascii, tokenizer.specials)), known)
+    mistaken = sorted(special.id for special in tokenizer.specials if special.is_mistaken)
+    parts = bool(tokenizer.found_specials), sorted(map(ascii, tokenizer.specials)), known
+    return hash_of(*parts, mistaken) if mistaken else hash_of(*parts)
 
 
 def _ids(tokenizer: Tokenizer) -> list[tuple[object, ...]]:

@@ -191,8 +191,8 @@ class AnyTokenizer(Jobs, SuggestsNames):
 
     @cached_property
     def special_ids(self) -> Int32Array:
-        """The ids of the special tokens, ascending."""
-        return np.array(sorted({special.id for special in self.specials}), dtype=np.int32)
+        """The ids of the special tokens, ascending; not of those that decoding mistakes for other tokens."""
+        return np.array(sorted({special.id for special in self.specials if not special.is_mistaken}), dtype=np.int32)
 
     @cached_property
     def control_ids(self) -> Int32Array:

@@ -33,6 +33,7 @@ class Spoiler:
         self._bytes |= {bytes([n]): self._id_of[name] for n in range(256) if (name := f"<0x{n:02X}>") in self._id_of}
         self._known = sorted(peer.tokens)
         self._added = sorted(peer.added)
+        self._silent = [id for id, word in peer.words.items() if not word]
         self._short = [id for id in self._known if len(peer.tokens[id]) <= 2] or self._known
 
     def spoiled(self, ids: list[int]) -> tuple[list[int], list[str]]:
@@ -83,6 +84,10 @@ class Spoiler:
     def insert_added(self, ids: list[int], at: int) -> list[int]:
         return [*ids[:at], self._drawn.choice(self._added or self._short), *ids[at:]]
 
+    def insert_silent(self, ids: list[int], at: int) -> list[int]:
+        """Put in a token without text, wherever there is one."""
+        return [*ids[:at], self._drawn.choice(self._silent or self._short), *ids[at:]]
+
     def insert_bytes(self, ids: list[int], at: int) -> list[int]:
         """Put in bytes one by one, of a surrogate, a part of a character, or a whole one."""
         data = self._drawn.choice(BAD_BYTES)
@@ -120,6 +125,7 @@ EDITS: dict[str, Callable[[Spoiler, list[int], int], list[int]]] = {
     "dropped": Spoiler.drop,
     "duplicated": Spoiler.duplicate,
     "an added token put in": Spoiler.insert_added,
+    "a silent token put in": Spoiler.insert_silent,
     "bytes put in": Spoiler.insert_bytes,
     "exchanged from afar": Spoiler.exchange_far,
     "spelled by letters": Spoiler.rewrite,

@@ -355,6 +355,8 @@ def side_of(given: AnyTokenizer, file: str | PathLike[str], specials: SpecialsPo
         raise _unsupported("that change texts or are not over bytes", tokenizer.format)
     if odd_ones(tokenizer.found_specials):
         raise _unsupported("with special tokens that take white space or are whole words", tokenizer.format)
+    if any(special.is_mistaken for special in tokenizer.found_specials):
+        raise _unsupported("with added tokens that decode to other text", tokenizer.format)
     splitting = _single_step(tokenizer)
     library = "tokenizers" if tokenizer.format != "tiktoken" else "tiktoken"
     if splitting is not None:

@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 
 from tokdfa.automata.lift import language
-from tokdfa.base.arrays import BoolArray, Int32Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Uint32Array
 from tokdfa.base.errors import PatternError, TokenStreamError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.base.suggestions import expect
 from tokdfa.jobs.guiding.byte_machines import ByteMachine, machine_of, product, trimmed, without_words
@@ -68,14 +68,18 @@ class Ban(Masked[int]):
             raise PatternError("nothing can be said without what is banned")
         self._ban = kernels.ban_of(machine.table, machine.column, alive, text, offsets, trie)
         self._controls = frozenset(tokenizer.control_ids.tolist())
-        self._without_text = frozenset(np.flatnonzero(np.diff(offsets) == 0).tolist())
+        meaning = tokenizer.means_something
+        self._meaningless = frozenset(np.flatnonzero(~meaning).tolist())
         self._empty: set[int] = set()
-        is_control = np.zeros(-(-n // 32) * 32, dtype=np.bool_)
-        is_control[tokenizer.control_ids] = True
-        self._control_bits = np.packbits(is_control, bitorder="little").view(np.uint32)
-        root = np.zeros_like(self._control_bits)
-        kernels.mask_like(self._ban, machine.initial, 0, root)
-        self._root = root | self._control_bits
+        of_bits = np.zeros((2, -(-n // 32) * 32), dtype=np.bool_)
+        of_bits[0, tokenizer.control_ids] = True
+        # A token without text is allowed everywhere, and changes nothing.
+        of_bits[1, :n] = meaning & (np.diff(offsets) == 0)
+        bits: Uint32Array = np.packbits(of_bits, axis=1, bitorder="little").view(np.uint32)
+        self._control_bits: Uint32Array = bits[0]
+        self._root: Uint32Array = bits[1]
+        kernels.mask_like(self._ban, machine.initial, 0, self._root)
+        self._root |= self._control_bits
 
     def _step(self, state: int, id: int) -> int | None:
         if id in self._controls:
@@ -83,7 +87,7 @@ class Ban(Masked[int]):
         target = kernels.ban_step(self._ban, state, id)
         if not target:
             self._check(state)
-        return target if target and id not in self._without_text else None
+        return target if target and id not in self._meaningless else None
 
     def _bits(self, state: int) -> np.ndarray:
         self._check(state)

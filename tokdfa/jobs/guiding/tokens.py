@@ -202,6 +202,7 @@ def _splitting_of(tokenizer: Tokenizer) -> Splitting:
         "the pre-tokenizer inserts spaces": splitting.prefix_space is not None or splitting.metaspace is not None,
         "the pre-tokenizer splits the bytes of a character": bool(splitting.byte_steps),
         "the pre-tokenizer leaves out text": any(step.behavior == "removed" for step in splitting.steps),
+        "an added token decodes to other text": any(special.is_mistaken for special in tokenizer.specials),
     }
     for why, holds in reasons.items():
         if holds:

@@ -123,7 +123,10 @@ class Model(OfTokenizer["Tokenizer"]):
         else:
             assert self._part is not None
             dfa = CompactTokenDFA(self._part.dictionary)
-            number = np.where(token >= 0, self._part.number[token], NO_TOKEN)
+            # The tokens after the dictionary's own: nothing makes them.
+            n_foreign = len(self.tokenizer.token_to_id) - len(self._part.number)
+            of_token = np.pad(self._part.number, (0, n_foreign), constant_values=NO_TOKEN)
+            number = np.where(token >= 0, of_token[token], NO_TOKEN)
             number = np.where(number < 0, NO_TOKEN, number)
         return PairTest(dfa, np.where(self.special, CUT, np.where(self.alone, ALONE, number)))
 
@@ -162,7 +165,8 @@ class Model(OfTokenizer["Tokenizer"]):
     def parts(self) -> BoolArray:
         """For each id, whether the text before it and the text after it are normalized separately."""
         parts: BoolArray = np.zeros(self.tokenizer.n_ids, dtype=np.bool_)
-        parts[[special.id for special in self.tokenizer.specials if special.level == 0]] = True
+        outer = [special.id for special in self.tokenizer.specials if special.level == 0]
+        parts[outer] = self.special[outer]
         return parts
 
     @cached_property

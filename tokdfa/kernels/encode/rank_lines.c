@@ -78,7 +78,8 @@ static int read_line(reader *r, const int8_t *six_bits, int64_t *rank) {
     if (!is_at(r, ' ')) {
         return NO_SPACE;
     }
-    if (digits % 4 == 1 || padding != (4 - digits % 4) % 4 || bits & ((1u << n_bits) - 1)) {
+    /* Padding alone is the empty word. */
+    if (digits && (digits % 4 == 1 || padding != (4 - digits % 4) % 4 || bits & ((1u << n_bits) - 1))) {
         r->at = start;
         return BAD_PADDING;
     }

@@ -17,6 +17,9 @@ class Special:
 
     With `is_text` it is a part of the text like any other token: the library always decodes it, as tokenizers does with
     added tokens that have ``"special": false``. All others are control tokens, which may be left out.
+
+    If it `is_mistaken`, decoding reads its letters as GPT-2's letters for bytes: "õ" is found in texts, but its id
+    decodes to the byte 0xF5. In ids it is then an ordinary token with these bytes.
     """
 
     id: int
@@ -29,6 +32,7 @@ class Special:
     strips_ascii: bool = False
     # Neither ids nor the text that `decode` returns depend on it, so comparisons of tokenizers ignore it.
     is_text: bool = field(default=False, compare=False, repr=False)
+    is_mistaken: bool = field(default=False, repr=False)
 
     @property
     def text(self) -> str:

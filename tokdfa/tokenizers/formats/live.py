@@ -245,8 +245,8 @@ def _check_splits(source: Live, flag: str) -> None:
 def _ranked(ranks: Mapping[Any, Any], path: Path, first_id: int = 0, format: str = "tiktoken") -> Contents:
     words, numbers = list(ranks.keys()), list(ranks.values())
     for word, rank in zip(words, numbers, strict=True):
-        if type(word) is not bytes or not word:
-            raise FileFormatError("a token must be bytes, one or more", value=word, where=str(path))
+        if type(word) is not bytes:
+            raise FileFormatError("a token must be bytes", value=word, where=str(path))
         if type(rank) is not int or not 0 <= rank <= LARGEST_ID:
             what = f"the rank of {word!r} must be an integer from 0 to {LARGEST_ID}"
             raise FileFormatError(what, value=rank, where=str(path))

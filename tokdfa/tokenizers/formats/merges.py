@@ -13,7 +13,7 @@ import numpy as np
 
 from tokdfa.automata.alphabet import Word
 from tokdfa.automata.dictionary import Dictionary
-from tokdfa.base.arrays import Int32Array
+from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.errors import FileFormatError
 from tokdfa.kernels.spelling.spell import read_letters
 from tokdfa.regex.unicode.utf8 import BYTE_OF, CHARACTER_OF, GPT2_ORDER, LETTERS, is_spelled
@@ -26,6 +26,8 @@ from tokdfa.tokenizers.formats.written import Pairs, in_utf8
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
 END_OF_WORD = "</w>"
+# A line, or a rule written as a string, that begins so is none for tokenizers, wherever it is.
+VERSION = "#version"
 
 # The first line of CLIP's bpe_simple_vocab_16e6.txt. CLIP uses the first 48,894 of its 262,144 rules.
 CLIP_HEADER = '"bpe_simple_vocab_16e6.txt#version: 0.2'
@@ -35,27 +37,42 @@ _CLIP_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 
 
 def read_pairs(data: bytes, path: Path, limit: int | None = None) -> Pairs:
-    """Read the lines of a merges.txt, or only the first `limit` rules."""
+    """Read the lines of a merges.txt, or only the first `limit` rules.
+
+    A line that begins with ``#version`` is no rule; nor is a first line that has this anywhere, as CLIP's does.
+    """
     text = decode_utf8(data, path)
     first_line = 1
-    if "#version" in text[: text.find("\n") + 1 or None]:
+    if VERSION in text[: text.find("\n") + 1 or None]:
         text = text[text.find("\n") + 1 :] if "\n" in text else ""
         first_line = 2
     text = ("\n".join(text.split("\n", limit)[:limit]) if limit else text).removesuffix("\n")
+    skipped: list[int] = []
+    if f"\n{VERSION}" in f"\n{text}":
+        lines = text.split("\n")
+        skipped = [index for index, line in enumerate(lines) if line.startswith(VERSION)]
+        text = "\n".join(line for line in lines if not line.startswith(VERSION))
 
     def where(index: int) -> str:
-        return f"{path}, line {first_line + index}"
+        return f"{path}, line {first_line + before_skipping(index, skipped)}"
 
     def columns() -> tuple[list[str], list[str]]:
         # One list of all parts is much faster than one list per line.
         parts = text.replace("\n", " ").split(" ") if text else []
         return parts[::2], parts[1::2]
 
-    lines = text.encode("utf-8")
-    n_rules = lines.count(b"\n") + 1 if text or first_line == 1 else 0
-    if n_rules and not _alternates(lines):
+    written = text.encode("utf-8")
+    n_rules = written.count(b"\n") + 1 if text or (first_line == 1 and not skipped) else 0
+    if n_rules and not _alternates(written):
         _find_fault(text.split("\n"), where)
-    return Pairs(lines, n_rules, ord(" "), ord("\n"), columns, where)
+    return Pairs(written, n_rules, ord(" "), ord("\n"), columns, where)
+
+
+def before_skipping(index: int, skipped: list[int]) -> int:
+    """Return the index of an entry in a list that has the entries at the `skipped` indices, ascending, as well."""
+    for at in skipped:
+        index += at <= index
+    return index
 
 
 def _alternates(lines: bytes) -> bool:
@@ -79,18 +96,27 @@ def _find_fault(lines: list[str], where: Callable[[int], str]) -> None:
             raise FileFormatError("a rule must be two parts separated by one space", value=line, where=where(index))
 
 
-def check_rules(pairs: Pairs, left: Int32Array, right: Int32Array) -> None:
-    """Raise FileFormatError if a rule occurs twice, because libraries differ on which occurrence counts.
+def last_of_equal(left: Int32Array, right: Int32Array) -> Int64Array | None:
+    """Return the indices of rules without those that occur again later; None if all are distinct.
 
     `left` and `right` number the parts.
     """
     keys = left.astype(np.int64) << 32 | right
     # Sorted here because np.unique imports masked arrays, which takes longer.
     ordered = np.sort(keys)
-    if (ordered[1:] == ordered[:-1]).any():
-        seen: dict[int, int] = {}
-        again = next(i for i, key in enumerate(keys.tolist()) if seen.setdefault(key, i) != i)
-        first = pairs.where(seen[int(keys[again])]).rpartition(", ")[2]
+    if not (ordered[1:] == ordered[:-1]).any():
+        return None
+    last = {key: index for index, key in enumerate(keys.tolist())}
+    return np.array(sorted(last.values()), dtype=np.int64)
+
+
+def check_rules(pairs: Pairs, left: Int32Array, right: Int32Array) -> None:
+    """Raise FileFormatError if a rule occurs twice, because libraries differ on which occurrence counts."""
+    if last_of_equal(left, right) is not None:
+        rules = [*zip(left.tolist(), right.tolist(), strict=True)]
+        seen: dict[tuple[int, int], int] = {}
+        again = next(i for i, rule in enumerate(rules) if seen.setdefault(rule, i) != i)
+        first = pairs.where(seen[rules[again]]).rpartition(", ")[2]
         raise pairs.fault(f"the same rule as in {first}", again, FileFormatError)
 
 

@@ -30,9 +30,10 @@ MOST_SYMBOLS = 1 << 24
 
 
 def from_ranks(words: Spellings, ranks: Int64Array, path: Path, format: str, *, first_id: int) -> Contents:
-    """Return the contents of a file of ranked words, distinct and not empty; the id of rank 0 is `first_id`.
+    """Return the contents of a file of ranked words, all distinct; the id of rank 0 is `first_id`.
 
-    `ranks` is an int64 array of distinct numbers that are not negative.
+    `ranks` is an int64 array of distinct numbers that are not negative. Nothing produces the empty word, if there is
+    one.
     """
     if int(ranks.max()) + first_id > LARGEST_ID:
         hint = f"ids up to {LARGEST_ID} are supported"
@@ -40,10 +41,11 @@ def from_ranks(words: Spellings, ranks: Int64Array, path: Path, format: str, *, 
     order = np.argsort(ranks, kind="stable")
     in_order = words if np.array_equal(order, np.arange(len(order))) else gathered(words, order)
     ids = (ranks[order] + first_id).astype(np.int32)
-    long = np.diff(in_order.offsets) > 1
+    lengths = np.diff(in_order.offsets)
+    long, single, empty = lengths > 1, lengths == 1, lengths == 0
     long_words = gathered(in_order, np.flatnonzero(long))
     byte_ids = np.full(256, -1, dtype=np.int32)
-    byte_ids[in_order.text[in_order.offsets[:-1][~long]]] = ids[~long]
+    byte_ids[in_order.text[in_order.offsets[:-1][single]]] = ids[single]
     check_bytes(np.flatnonzero(byte_ids >= 0).tolist(), path)
 
     rules, splits = _rules(long_words.text.astype(np.int32), long_words.offsets, 256, None)
@@ -55,7 +57,13 @@ def from_ranks(words: Spellings, ranks: Int64Array, path: Path, format: str, *, 
         left, right, product = number[splits.T]
         merges = Merges(left, right, splits[:, 2], product)
     return Contents(
-        format=format, dictionary=dictionary, extra=extra, ids=numbered_ids, whole_piece=True, merges=merges
+        format=format,
+        dictionary=dictionary,
+        extra=extra,
+        foreign=(b"",) * int(empty.sum()),
+        ids=np.concatenate((numbered_ids, ids[empty])),
+        whole_piece=True,
+        merges=merges,
     )
 
 

@@ -7,12 +7,15 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
+
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.regex.unicode.utf8 import BYTE_OF, is_spelled
-from tokdfa.tokenizers.decoding import BYTE_TOKENS, DecodeSuffix
+from tokdfa.tokenizers.decoding import BYTE_TOKENS, DecodeSuffix, bytes_of
 from tokdfa.tokenizers.encoding.symbols import Fallback
 from tokdfa.tokenizers.formats.contents import AnyContents, Contents, Rewriting, has_bytes
 from tokdfa.tokenizers.formats.json_text import JsonObject, as_serde_json, parse_object
+from tokdfa.tokenizers.formats.merges import VERSION, before_skipping
 from tokdfa.tokenizers.formats.text_steps import read_decoder
 from tokdfa.tokenizers.formats.top_level import read_left_out, read_specials, read_steps
 from tokdfa.tokenizers.formats.vocabulary import over_bytes, over_characters
@@ -30,11 +33,11 @@ def read_tokenizer_json(data: bytes, path: Path, *, of_object: bool = False) -> 
     top = plain.top if plain is not None else parse_object(data, path, number=number) if kinds else None
     kind = _kind_of_model(top) if top is not None else None
     if top is None or kind not in kinds:
-        return _read_byte_pairs(data, path)
+        return _read_byte_pairs(data, path, of_object)
     if kind == "WordPiece":
         from tokdfa.tokenizers.formats.wordpiece import read_wordpiece_json
 
-        return read_wordpiece_json(top, plain)
+        return read_wordpiece_json(top, plain, of_object=of_object)
     from tokdfa.tokenizers.formats.unigram import read_unigram_json
 
     return read_unigram_json(top, plain, of_object=of_object)
@@ -47,7 +50,7 @@ def _kind_of_model(top: JsonObject) -> str | None:
     return kind if isinstance(kind, str) else None
 
 
-def _read_byte_pairs(data: bytes, path: Path) -> Contents:
+def _read_byte_pairs(data: bytes, path: Path, of_object: bool) -> Contents:
     plain = read_plain(data, path)
     top = parse_object(data, path) if plain is None else plain.top
     normalizer, splitting, is_bytewise = read_steps(top)
@@ -55,7 +58,6 @@ def _read_byte_pairs(data: bytes, path: Path) -> Contents:
     suffix = model.get_or_none("end_of_word_suffix", str) or None
     prefix = model.get_or_none("continuing_subword_prefix", str) or ""
     whole = bool(model.get_or_none("ignore_merges", bool))
-    ignored = read_left_out(top)
     if plain is None:
         vocabulary = check_vocabulary(model.get("vocab", dict), model.at("vocab"))
         pairs = _read_merges(model)
@@ -68,7 +70,8 @@ def _read_byte_pairs(data: bytes, path: Path) -> Contents:
         # Then a symbol by itself cannot be distinguished from the end of a word.
         raise model.unmodelled("end_of_word_suffix", "an end_of_word_suffix that is itself a token")
     is_whole = has_bytes(BYTE_OF[letter] for letter in vocabulary.ids_of(BYTE_OF))
-    if is_bytewise and not suffix and is_whole:
+    over_all_bytes = is_bytewise and not suffix and is_whole
+    if over_all_bytes:
         # All bytes have tokens, so nothing is ever unknown, and unk_token, fuse_unk and byte_fallback have no effect.
         contents = over_bytes(vocabulary, pairs, path, "tokenizer.json", whole_piece=whole)
     else:
@@ -87,7 +90,16 @@ def _read_byte_pairs(data: bytes, path: Path) -> Contents:
         # The library drops symbols that nothing replaces.
         drops = fallback is None or (fallback.unknown is None and None in (fallback.bytes or ()))
         contents = replace(contents, spelled_bytes=is_bytewise, drops_unknown=drops)
-    specials = read_specials(top, vocabulary, normalizer, is_bytewise)
+    specials = read_specials(
+        top, vocabulary, normalizer, is_bytewise=is_bytewise, may_mistake=over_all_bytes, of_object=of_object
+    )
+    mistaken = [each for each in specials if each.is_mistaken and each.content not in vocabulary]
+    if mistaken:
+        contents = replace(
+            contents,
+            foreign=(*contents.foreign, *(bytes_of(each.text) for each in mistaken)),
+            ids=np.append(contents.ids, np.array([each.id for each in mistaken], dtype=np.int32)),
+        )
     decoding = read_decoder(top, is_bytewise=is_bytewise, suffix=suffix, normalizer=normalizer)
     # The decoder may find the suffix not only at the ends of tokens, but within them or in added ones.
     texts = (*(text[:-1] for text in vocabulary.spellings), *(added.text for added in specials)) if suffix else ()
@@ -102,7 +114,7 @@ def _read_byte_pairs(data: bytes, path: Path) -> Contents:
         specials=specials,
         finds_specials=True,
         rewriting=rewriting if rewriting != Rewriting() else None,
-        ignored=ignored,
+        ignored=read_left_out(top, specials),
     )
 
 
@@ -139,9 +151,13 @@ def _model(top: JsonObject) -> JsonObject:
 
 def _read_merges(model: JsonObject) -> Pairs:
     rows = model.get("merges", list)
+    skipped: list[int] = []
+    if set(map(type, rows)) == {str}:
+        skipped = [index for index, row in enumerate(rows) if row.startswith(VERSION)]
+        rows = [row for row in rows if not row.startswith(VERSION)]
 
     def where(index: int) -> str:
-        return f"{model.at('merges')}[{index}]"
+        return f"{model.at('merges')}[{before_skipping(index, skipped)}]"
 
     def columns() -> tuple[list[str], list[str]]:
         _find_fault(rows, where)

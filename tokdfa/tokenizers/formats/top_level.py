@@ -7,15 +7,16 @@ refuses is refused here; named, so that nobody misses them; and not applied. Ids
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.regex.unicode.normalization import Normalizer, spaces
-from tokdfa.regex.unicode.utf8 import is_spelled
+from tokdfa.tokenizers.decoding import bytes_of
 from tokdfa.tokenizers.encoding.special import Special
+from tokdfa.tokenizers.formats.contents import LARGEST_ID
 from tokdfa.tokenizers.formats.json_text import JsonObject
 from tokdfa.tokenizers.formats.text_steps import flatten, read_byte_level, read_normalizer, read_pre_tokenizer
 from tokdfa.tokenizers.formats.written import Vocabulary
@@ -55,45 +56,47 @@ def read_steps(top: JsonObject) -> tuple[Normalizer | None, Splitting | None, bo
 
 
 def read_specials(
-    top: JsonObject, vocabulary: Vocabulary, normalizer: Normalizer | None = None, is_bytewise: bool = False
+    top: JsonObject,
+    vocabulary: Vocabulary,
+    normalizer: Normalizer | None = None,
+    *,
+    is_bytewise: bool = False,
+    may_mistake: bool = False,
+    of_object: bool = False,
 ) -> tuple[Special, ...]:
     """Return the added tokens, as they are looked for in normalized text; refuse those on which the library fails.
 
-    `is_bytewise` is whether the file spells bytes as letters, for which decoding mistakes letters of added tokens.
+    `is_bytewise` is whether the file spells bytes as letters, for which decoding mistakes letters of added tokens;
+    these are refused unless it `may_mistake` them. The library assigns ids when it reads a file; an object
+    (`of_object`) has its ids already.
     """
     tokens = top.objects("added_tokens", [])
     if not tokens:
         return ()
-    id_of = vocabulary.ids_of(token.fields["content"] for token in tokens if type(token.fields.get("content")) is str)
-    n_words = len(vocabulary.ids)
-    is_taken = np.zeros(max(n_words, int(vocabulary.ids.max()) + 1) + len(tokens), dtype=np.bool_)
-    is_taken[vocabulary.ids] = True
+    contents = [token.fields["content"] for token in tokens if type(token.fields.get("content")) is str]
+    ids = _Ids(vocabulary, contents, of_object)
     specials: list[Special] = []
-    contents: set[str] = set()
+    known: set[str] = set()
     seen: set[str] = set()
-    last = -1
     for token in tokens:
         content, level = token.get("content", str), int(token.get("normalized", bool))
         flags: dict[str, Any] = {flag: token.get(flag, bool) for flag in ("single_word", "lstrip", "rstrip")}
-        if not content or content in contents:
+        if not content or content in known:
             raise token.wrong("content", "an added token that is empty or a duplicate")
-        contents.add(content)
+        known.add(content)
         text = normalizer(content) if level and normalizer is not None else content
-        if is_bytewise and any(not spelled.isascii() and is_spelled(spelled) for spelled in (content, text)):
+        mistaken = {spelled for spelled in (content, text) if is_bytewise and bytes_of(spelled) != spelled.encode()}
+        if mistaken and not (may_mistake and (text == content or content not in ids.of_words)):
             raise token.unmodelled("content", "decoding mistakes these letters for bytes of the byte alphabet")
-        # The library does not read the ids of added tokens but assigns them; a file with other ids is wrong.
-        assigned = id_of.get(content, last + 1 if last >= n_words else n_words)
-        if token.get("id", int) != assigned or (content not in id_of and is_taken[assigned]):
-            raise token.wrong("id", f"tokenizers gives {content!r} the id {assigned}")
-        is_taken[assigned] = True
-        last = max(last, assigned)
+        id = ids.of(token)
         if level and (not text or text in seen):
             what = "an added token that becomes empty or equal to another one when it is normalized"
             raise token.unmodelled("content", what)
         if level:
             seen.add(text)
         is_text, normalized = not token.get("special", bool), None if text == content else text
-        specials.append(Special(assigned, content, level=level, is_text=is_text, normalized=normalized, **flags))
+        flags |= {"is_text": is_text, "normalized": normalized, "is_mistaken": text in mistaken}
+        specials.append(Special(id, content, level=level, **flags))
     blanks = "".join(spaces())
     strips = {special.level for special in specials if special.rstrip}
     for token, special in zip(tokens, specials, strict=True):
@@ -103,9 +106,43 @@ def read_specials(
     return tuple(specials)
 
 
-def read_left_out(top: JsonObject) -> tuple[str, ...]:
-    """Return the names of the parts that `encode` leaves out: truncation, padding, and added special tokens."""
-    return (*_read_truncation(top), *_read_padding(top), *_read_post_processor(top))
+class _Ids:
+    """The ids of added tokens: those that the library assigns when it reads a file, or those that an object has."""
+
+    def __init__(self, vocabulary: Vocabulary, contents: Sequence[str], of_object: bool) -> None:
+        self.of_words = vocabulary.ids_of(contents)
+        self._of_object = of_object
+        self._n_words = len(vocabulary.ids)
+        self._is_word = np.zeros(int(vocabulary.ids.max()) + 1, dtype=np.bool_)
+        self._is_word[vocabulary.ids] = True
+        self._given: set[int] = set()
+        self._last = -1
+
+    def of(self, token: JsonObject) -> int:
+        """Return the id of the next added token; refuse one that is not its own."""
+        content, written = token.fields["content"], token.get("id", int)
+        if not 0 <= written <= LARGEST_ID:
+            raise token.wrong("id", f"an id must be from 0 to {LARGEST_ID}")
+        id = self.of_words.get(content)
+        if self._of_object and id not in (None, written):
+            raise token.unmodelled("id", f"an added token with another id than the same token in the vocabulary, {id}")
+        if id is None:
+            id = written if self._of_object else max(self._last + 1, self._n_words)
+            if id in self._given or (id < len(self._is_word) and self._is_word[id]):
+                raise token.unmodelled("id", f"tokenizers gives {content!r} the id {id}, which another token has")
+        self._given.add(id)
+        self._last = max(self._last, id)
+        return id
+
+
+def read_left_out(top: JsonObject, specials: Sequence[Special]) -> tuple[str, ...]:
+    """Return the names of the parts that `encode` leaves out: truncation, padding, and added special tokens.
+
+    And the ids of added tokens, where the library assigns others when it reads the file.
+    """
+    written = [token.fields["id"] for token in top.objects("added_tokens", [])]
+    ids = () if written == [special.id for special in specials] else ("ids of added tokens",)
+    return (*ids, *_read_truncation(top), *_read_padding(top), *_read_post_processor(top))
 
 
 def _read_truncation(top: JsonObject) -> tuple[str, ...]:

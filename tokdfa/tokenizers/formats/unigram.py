@@ -73,7 +73,7 @@ def read_unigram_json(top: JsonObject, plain: PlainFile | None = None, *, of_obj
     """
     normalizer, splitting, is_bytewise = read_steps(top)
     model, vocabulary = _read_model(top, plain, of_object)
-    specials = read_specials(top, vocabulary, normalizer, is_bytewise)
+    specials = read_specials(top, vocabulary, normalizer, is_bytewise=is_bytewise, of_object=of_object)
     decoding = read_decoder(top, is_bytewise=False, suffix=None, normalizer=normalizer)
     return UnigramContents(
         format="tokenizer.json",
@@ -83,7 +83,7 @@ def read_unigram_json(top: JsonObject, plain: PlainFile | None = None, *, of_obj
         specials=specials,
         finds_specials=True,
         rewriting=Rewriting(normalizer, decoding or ()),
-        ignored=read_left_out(top),
+        ignored=read_left_out(top, specials),
     )
 
 

@@ -21,33 +21,42 @@ from tokdfa.tokenizers.formats.checked_dictionary import number_bytes, number_sp
 from tokdfa.tokenizers.formats.contents import Contents, check_bytes, has_bytes
 from tokdfa.tokenizers.formats.files import content
 from tokdfa.tokenizers.formats.json_text import parse_object
-from tokdfa.tokenizers.formats.merges import check_rules, check_suffix, read_pairs, suffix_in, symbols_of
+from tokdfa.tokenizers.formats.merges import check_rules, check_suffix, last_of_equal, read_pairs, suffix_in, symbols_of
 from tokdfa.tokenizers.formats.written import Pairs, Vocabulary, check_vocabulary
 
 
-def _rules(vocabulary: Vocabulary, pairs: Pairs, prefix: str = "") -> Int32Array:
-    """Return rows of left part, right part and product; the product lacks the `prefix` that the right part has."""
+def _rules(vocabulary: Vocabulary, pairs: Pairs, format: str, prefix: str = "") -> tuple[Pairs, Int32Array]:
+    """Return the rules that count, as written, and as rows of left part, right part and product.
+
+    The product lacks the `prefix` that the right part has. Of equal rules the last one counts, as in `tokenizers`; in a
+    GGUF file they are an error.
+    """
     if not pairs.n_rules:
-        return np.empty((0, 3), dtype=np.int32)
+        return pairs, np.empty((0, 3), dtype=np.int32)
     rules, n_found = vocabulary.table.find_rules(
         pairs.text, pairs.n_rules, pairs.inner, pairs.outer, len(prefix.encode())
     )
     if n_found < pairs.n_rules:
         rows = enumerate(zip(*pairs.columns, _products(pairs, prefix), strict=True))
-        index, row = next((index, row) for index, row in rows if not vocabulary.id_of.keys() >= {*row})
+        index, row = next((index, row) for index, row in rows if "" in row or not vocabulary.id_of.keys() >= {*row})
+        part = next((part for part in row if part not in vocabulary.id_of), None)
+        if part is None:
+            raise pairs.fault("a rule with an empty part", index)
         what = f"the rule {row[0]} {row[1]} needs a token that is not in the vocabulary"
-        part = next(part for part in row if part not in vocabulary.id_of)
         raise FileFormatError(what, value=part, where=pairs.where(index))
-    check_rules(pairs, rules[:, 0], rules[:, 1])
-    return rules
+    if format == "gguf":
+        check_rules(pairs, rules[:, 0], rules[:, 1])
+        return pairs, rules
+    kept = last_of_equal(rules[:, 0], rules[:, 1])
+    return (pairs, rules) if kept is None else (pairs.some(kept.tolist()), rules[kept])
 
 
 def over_bytes(vocabulary: Vocabulary, pairs: Pairs, path: Path, format: str, *, whole_piece: bool = False) -> Contents:
     """Return the contents of a vocabulary that is written in GPT-2's byte alphabet.
 
-    Tokens with other characters are kept; no text has them among its tokens.
+    Tokens with other characters and the empty token are kept; no text has them among its tokens.
     """
-    rules = _rules(vocabulary, pairs)
+    pairs, rules = _rules(vocabulary, pairs, format)
     text, offsets, foreign = read_letters(*vocabulary.words, 1, LETTERS)
     lengths = np.diff(offsets)
     is_foreign = foreign[rules].any(axis=1)
@@ -63,7 +72,7 @@ def over_bytes(vocabulary: Vocabulary, pairs: Pairs, path: Path, format: str, *,
     ids = np.full(256 + len(long), -1, dtype=np.int32)
     order = np.concatenate((single, long))
     ids[numbering.number[number[order]]] = vocabulary.ids[order]
-    unspelled = np.flatnonzero(foreign)
+    unspelled = np.flatnonzero(lengths == 0)
     return Contents(
         format=format,
         dictionary=numbering.dictionary,
@@ -96,7 +105,7 @@ def over_characters(
         if not part.startswith(prefix):
             what = f"the right part of a rule must begin with {prefix!r}"  # the library removes it
             raise UnsupportedFeatureError(what, value=part, where=pairs.where(index))
-    rules = _rules(vocabulary, pairs, prefix)
+    pairs, rules = _rules(vocabulary, pairs, format, prefix)
     if not prefix and not suffix:
         numbered = _number_characters(vocabulary, rules, atoms)
         if numbered is not None:

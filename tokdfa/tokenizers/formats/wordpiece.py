@@ -122,11 +122,14 @@ def with_case(contents: object, lowercase: bool, where: str) -> WordPieceContent
     return replace(contents, normalizer=_cased(contents.normalizer, case, lowercase), case=case)
 
 
-def read_wordpiece_json(top: JsonObject, plain: PlainFile | None = None) -> WordPieceContents:
+def read_wordpiece_json(
+    top: JsonObject, plain: PlainFile | None = None, *, of_object: bool = False
+) -> WordPieceContents:
     """Read a tokenizer.json with a WordPiece model and BERT's normalizer and pre-tokenizer.
 
     Truncation, padding and the post-processor, which adds special tokens, shape the input of a model. They are left
-    out, and named. `plain` has the vocabulary if it was written plainly; the one in `top` is then empty.
+    out, and named. `plain` has the vocabulary if it was written plainly; the one in `top` is then empty. `of_object` is
+    whether the library has just written the file.
     """
     check_top(top)
     vocabulary = _read_model(top, plain)
@@ -141,7 +144,7 @@ def read_wordpiece_json(top: JsonObject, plain: PlainFile | None = None) -> Word
         known = Vocabulary(list(entries), np.fromiter(entries.values(), np.int32, len(entries)), entries)
     else:
         known = plain.vocabulary
-    specials = read_specials(top, known)
+    specials = read_specials(top, known, of_object=of_object)
     has_blanks = any(not spaces().isdisjoint(special.content) for special in specials)
     for index, special in enumerate(specials):
         where = f"{top.at('added_tokens')}[{index}]"
@@ -154,8 +157,9 @@ def read_wordpiece_json(top: JsonObject, plain: PlainFile | None = None) -> Word
         if special.level:
             what = "added tokens that are looked for in normalized text are not modelled here"
             raise UnsupportedFeatureError(what, value=special.content, where=f"{where}.normalized")
-    read_left_out(top)
-    ignored = tuple(key for key in ("truncation", "padding", "post_processor") if top.fields.get(key) is not None)
+    ids = [name for name in read_left_out(top, specials) if name.startswith("ids")]
+    parts = (key for key in ("truncation", "padding", "post_processor") if top.fields.get(key) is not None)
+    ignored = (*ids, *parts)
     cleanup = decoder.get("cleanup", bool)
     return WordPieceContents("tokenizer.json", vocabulary, normalizer, specials, cleanup, ignored)
 

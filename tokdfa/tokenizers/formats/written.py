@@ -51,6 +51,11 @@ class Pairs:
         text, separator = joined([*chain.from_iterable(zip(left, right, strict=True))])
         return cls(text, len(left), separator, separator, lambda: (left, right), where)
 
+    def some(self, indices: list[int]) -> Pairs:
+        """Return the rules at some indices."""
+        left, right = ([column[index] for index in indices] for column in self.columns)
+        return Pairs.of_columns(left, right, lambda number: self.where(indices[number]))
+
     @cached_property
     def columns(self) -> tuple[list[str], list[str]]:
         """The left parts and the right ones."""
@@ -135,8 +140,6 @@ def check_vocabulary(fields: Mapping[str, Any], where: str) -> Vocabulary:
         again = next(spelling for spelling in spellings if seen.setdefault(fields[spelling], spelling) != spelling)
         what = f"the same id as that of {seen[fields[again]]!r}"
         raise FileFormatError(what, value=fields[again], where=f"{where}.{again}")
-    if "" in fields:
-        raise FileFormatError("an empty token", where=where)
     return Vocabulary(spellings, np.array(values, dtype=np.int32), fields)
 
 
@@ -152,6 +155,8 @@ class PlainFile(NamedTuple):
         """Return the rules, given a function that reads them slowly: for rules as strings, and for their errors."""
         found = self.text
         inner, rules = SEPARATOR if found.in_pairs else ord(" "), found.rules[:-1]
+        if not found.in_pairs and b"\0#version" in b"\0" + rules.tobytes():
+            return slowly()
         return Pairs(
             rules, found.n_rules, inner, SEPARATOR, lambda: slowly().columns, lambda index: slowly().where(index)
         )

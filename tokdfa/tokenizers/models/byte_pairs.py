@@ -83,7 +83,7 @@ class BytePairs(Model):
     @cached_property
     def id_to_token(self) -> Int32Array:
         """The number of the token of each id, -1 for special tokens and unused ids."""
-        special_ids = [special.id for special in self._contents.specials]
+        special_ids = [special.id for special in self._contents.specials if not special.is_mistaken]
         largest = max([int(self.token_to_id.max(initial=-1)), *special_ids])
         numbers: Int32Array = np.full(largest + 1, -1, dtype=np.int32)
         has_id = np.flatnonzero(self.token_to_id >= 0).astype(np.int32)
@@ -213,7 +213,7 @@ class BytePairs(Model):
     def id_spellings(self, tokenizer: Tokenizer) -> Spellings:
         text, offsets = self.spellings
         numbers = self.id_to_token.copy()
-        specials = tokenizer.specials
+        specials = [special for special in tokenizer.specials if not special.is_mistaken]
         if specials:
             contents = spellings([special.text.encode() for special in specials])
             numbers[[special.id for special in specials]] = np.arange(len(specials)) + len(offsets) - 1
@@ -312,7 +312,7 @@ class BytePairs(Model):
             self.dictionary.alphabet.n_symbols,
             self._settings,
             bool(tokenizer.found_specials),
-            tuple((special.id, special.content, special.level) for special in tokenizer.specials),
+            tuple((each.id, each.content, each.level, each.is_mistaken) for each in tokenizer.specials),
             (tokenizer.splitting, tokenizer.splitting.table),
             None if tokenizer.why_not("spelling") is None else (tokenizer.specials, tokenizer.rewrites),
         )

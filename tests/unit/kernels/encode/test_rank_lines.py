@@ -37,6 +37,7 @@ def test_what_was_written_is_read(lines: list[tuple[bytes, int] | None], newline
         (b"Y 1", 2, 0),
         (b"Y=== 1", 2, 0),
         (b"YQ=== 1", 2, 0),
+        (b"=YQ== 1", 1, 1),
         (b" 1", 3, 0),
         (b"YQ==", 4, 4),
         (b"YQ==\n", 4, 4),
@@ -50,6 +51,12 @@ def test_what_was_written_is_read(lines: list[tuple[bytes, int] | None], newline
 )
 def test_faults_have_a_place(line: bytes, fault: int, place: int) -> None:
     assert read(line)[1:] == (fault, place)
+
+
+@pytest.mark.parametrize("padding", [b"=", b"==", b"===", b"===="])
+def test_padding_alone_is_the_empty_word(padding: bytes) -> None:
+    assert base64.b64decode(padding) == b""
+    assert read(b"YQ== 7\n" + padding + b" 8\n") == ([(b"a", 7, 1), (b"", 8, 2)], 0, len(padding) + 10)
 
 
 @given(st.binary())

@@ -313,7 +313,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: {"model": float("nan")}, "<dict>: neither the fields"),
     (lambda: {"model": "\ud800"}, "<dict>, $.model: half of a surrogate pair"),
     (lambda: {**JSON, 1: 2, "1": 3}, "<dict>, $: a duplicate key in an object: '1'"),
-    (lambda: {**RANKS, b"": 900}, "<dict>: a token must be bytes, one or more: b''"),
+    (lambda: {**RANKS, "": 900}, "<dict>: neither the fields of a JSON file nor bytes and ranks"),
     (lambda: {**RANKS, b"zz": True}, "the rank of b'zz' must be an integer from 0"),
     (lambda: {**RANKS, b"zz": 7}, r"b'zz' has the same rank as b'\x07': 7"),
     (lambda: {b"a": 7}, "<dict>: 242 of the bytes that text can have are not tokens"),

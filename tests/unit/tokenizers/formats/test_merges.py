@@ -220,7 +220,6 @@ def test_a_vocabulary_over_characters(tmp_path: Path) -> None:
         ({"zz": True}, r"\$.zz: an id must be an integer"),
         ({"zz": 1.0}, r"\$.zz: an id must be an integer"),
         ({"zz": 5}, r"\$.zz: the same id as that of '&': 5"),
-        ({"": 999}, r"\$: an empty token"),
         ({"\ud800": 999}, r"\$: half of a surrogate pair"),
     ],
 )

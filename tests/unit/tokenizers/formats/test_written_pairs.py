@@ -59,7 +59,8 @@ def test_parts_with_spaces_and_nulls(merges: list[object], text: str, ids: list[
         ([["a", "b"], {"a": 1, "b": 2}], "pair of strings", r"\[1\]"),
         ([["a", "b"], ["a", ""]], "not in the vocabulary", r"\[1\]"),
         ([None], "pair of strings", r"\[0\]"),
-        (["a b", "a b"], "the same rule as", r"\[1\]"),
+        (["a b", "#version", "b a"], "not in the vocabulary", r"\[2\]"),
+        ([["a", "b"], "#version: 0.2"], "mixed", r"\[1\]"),
     ],
 )
 def test_faults_are_named(merges: list[object], what: str, where: str, tmp_path: Path) -> None:

@@ -46,8 +46,7 @@ def _answer(data: bytes) -> object:
 @pytest.mark.parametrize(
     "change",
     [
-        {"merges": [["a", "a"], ["a", "a"]]},
-        {"merges": ["a a", "a a"]},
+        {"merges": ["#version", "a a", "b zz"]},
         {"merges": ["a a", "b zz"]},
         {"merges": ["a a", "b"]},
         {"merges": ["a a", "a  a"]},

@@ -47,6 +47,10 @@ def compare_pieces(window: Window) -> tuple[Iterator[Violation], int]:
         spans.append(np.array([[special.start, special.end]]))
         ids.append(np.array([special.id], dtype=np.int32))
         begin = special.end
+    if closed and not text:
+        # Tokens without bytes belong to an empty piece.
+        spans.append(np.zeros((1, 2), dtype=np.int64))
+        ids.append(np.array([_NOT_SPECIAL], dtype=np.int32))
     cut = len(text) if closed else _certain_boundary(window, begin, specials.decided - CONTEXT)
     spans.append(_pieces(split, text[begin:] if closed else text[begin : cut + CONTEXT], begin, cut))
     ids.append(np.full(len(spans[-1]), _NOT_SPECIAL, dtype=np.int32))
@@ -277,7 +281,7 @@ class _Items:
     @cached_property
     def _spelled(self) -> BoolArray:
         """For each item whether it is a special token that the ids do not have: its text is spelled by others."""
-        tokens = np.minimum(np.searchsorted(self._starts, self._item_starts), len(self._ids) - 1)
+        tokens = np.searchsorted(self._starts, self._item_starts, side="right") - 1
         spelled: BoolArray = (self._special != _NOT_SPECIAL) & (self._ids[tokens] != self._special)
         return spelled
 
@@ -305,10 +309,13 @@ class _Items:
         item, id = int(self._item[token]), int(ids[token])
         is_special = self._special[item] != _NOT_SPECIAL
         text = self._word(item)
-        # No file has tokens that spell nothing, and special tokens among the items are found in their text again.
-        if not model.by_pairs or not model.lengths[id] or is_special or model.special[id]:
+        # Special tokens among the items are found in their text again.
+        if not model.by_pairs or is_special or model.special[id]:
             return token, model.cause(ViolationKind.ENCODED_OTHERWISE, id, text=text)
-        if self._window.data[self._item_starts[item] : self._item_ends[item]] in model.whole_words:
+        if (
+            model.lengths[id]
+            and self._window.data[self._item_starts[item] : self._item_ends[item]] in model.whole_words
+        ):
             return token, model.cause(ViolationKind.PIECE_IS_A_TOKEN, id, text=text)
         if model.alone[id]:
             return token, model.cause(ViolationKind.WHOLE_PIECE_ONLY, id)

@@ -221,7 +221,7 @@ def _change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         ("model/unk_token", 7, r"\$.model.unk_token: a string is expected: 7"),
         ("added_tokens/0/single_word", True, r"\$.added_tokens\[0\]: added tokens that are single words"),
         ("added_tokens/1/normalized", True, r"\$.added_tokens\[1\].normalized: added tokens that are looked for in"),
-        ("added_tokens/1/id", 9, r"\$.added_tokens\[1\].id: tokenizers gives '\[UNK\]' the id 1: 9"),
+        ("added_tokens/1/id", -9, r"\$.added_tokens\[1\].id: an id must be from 0 to 16777215: -9"),
     ],
 )
 def test_what_is_not_modelled_is_refused_with_its_place(tmp_path: Path, path: str, value: Any, message: str) -> None:
