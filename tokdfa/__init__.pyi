@@ -47,6 +47,7 @@ from tokdfa.jobs.guiding.fast_forward import Forcing as Forcing
 from tokdfa.jobs.guiding.fast_forward import forced as forced
 from tokdfa.jobs.guiding.masked import Matcher as Matcher
 from tokdfa.jobs.identification.api import identify as identify
+from tokdfa.jobs.identification.api import identify_each as identify_each
 from tokdfa.jobs.replacing.api import Replacer as Replacer
 from tokdfa.jobs.replacing.api import replace as replace
 from tokdfa.jobs.replacing.result import Change as Change

@@ -157,6 +157,14 @@ def of_guess(files: Files) -> Iterator[Run]:
     yield tok, files.ids(*(ids + 5)), *of_gpt2
     yield tok, files.ids(*np.insert(ids, range(50, 4000, 50), 5000)), *of_gpt2
     yield tok, files.ids(*np.tile(ids, 20)), *of_gpt2, "--max-ids", 5000
+    shards = files.folder / "shards"
+    shards.mkdir()
+    np.save(shards / "right.npy", ids)
+    np.save(shards / "shifted.npy", ids + 5)
+    np.save(shards / "few.npy", [64, 261, 1193])
+    (shards / "cut.npy").write_bytes(b"cut short")
+    yield tok, shards, *of_gpt2, "--each"
+    yield tok, shards / "right.npy", *of_gpt2, "--each"
     rows = files.write("ids.jsonl", '{"input_ids": [97]}\n{"input_ids": [98]}\n')
     yield files.ranks([b"ab", b"cd"]), files.json(), rows, *of_gpt2
     yield files.json(), files.write("ids.txt", "97 98")

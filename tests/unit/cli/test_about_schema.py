@@ -54,7 +54,14 @@ ELSEWHERE = {
         ),
         *(
             f"#/$defs/mistake/properties/kind = '{kind}'"
-            for kind in ("specials-as-text", "cut-to-16-bits", "another-version")
+            for kind in ("specials-as-text", "cut-to-16-bits", "another-version", "mixed")
+        ),
+        "#/$defs/part",
+        *(f"#/$defs/part/properties/{name}" for name in ("name", "begin")),
+        *(f"#/$defs/part/properties/begin/properties/{name}" for name in ("file", "unit", "number", "token")),
+        *(
+            f"#/$defs/part/properties/begin/properties/unit = '{unit}'"
+            for unit in ("byte", "row", "line", "sample", "member", "token")
         ),
     },
     "info": {

@@ -2,14 +2,17 @@
 
 Read in this order:
 
-1. `api`: `identify` judges a sample of a store by each candidate, ranks them, and looks for mistakes in ids that fit,
-   such as special ids or another version. Where a file does not record a pre-tokenizer, all named ones are tried.
-   `result` is its answer, with the kinds of mistakes.
-2. `sample`: the segments that are read, evenly spread over the store, the violations in them, and the ids as another
-   integer type, in another byte order, or shifted: in which of these readings a tokenizer fits.
+1. `api`: `identify` reads a sample of a store and ranks the candidates, `identify_each` does so for many stores.
+   `result` is the answer, with the kinds of mistakes.
+2. `judging`: how a candidate is judged by the sample. Where a file does not record a pre-tokenizer, all named ones are
+   tried.
+3. `sample`: the segments that are read, evenly spread over the store; `counts`: the violations in them; `readings`: the
+   ids as another integer type, in another byte order, or shifted, and in which of these a tokenizer fits.
+4. `mistakes`: what is wrong with ids that fit, such as special ids or another version; `mixture`: the parts of a store
+   that several tokenizers made.
 
 Used by: the command `guess`.
 
-Cost: reading the sample, by default a million ids, and judging it once per candidate; up to ten seconds for a candidate
-that does not fit.
+Cost: reading the sample, by default a million ids, and judging it by each candidate that is near: 70 ms for 65,536 ids
+and ten candidates, two seconds if none fits.
 """

@@ -1,65 +1,35 @@
-"""The function `identify`: the tokenizer that made a store of ids, and the mistakes in ids that almost fit one."""
+"""The functions `identify` and `identify_each`: the tokenizer that made a store, and the mistakes in it."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.base.arrays import IntegerArray
 from tokdfa.base.errors import TokdfaError, WrongTypeError
 from tokdfa.base.suggestions import expect, wrong_argument
-from tokdfa.jobs.identification.result import Candidate, Identification, Mistake, MistakeKind
-from tokdfa.jobs.identification.sample import (
-    ENOUGH,
-    TYPES,
-    Counts,
-    Reading,
-    Sample,
-    Segment,
-    best_type,
-    count_violations,
-    fitting_reading,
-    sample_of,
-)
-from tokdfa.jobs.validation.violation import ViolationKind
+from tokdfa.jobs.identification.judging import Choice, judge
+from tokdfa.jobs.identification.readings import TYPES, best_type
+from tokdfa.jobs.identification.result import Candidate, Identification
+from tokdfa.jobs.identification.sample import Sample, sample_of
+from tokdfa.stores.opening import find_stores
+from tokdfa.stores.store import Problem
+from tokdfa.tokenizers.formats.reading import find_several
 from tokdfa.tokenizers.loading import load_each
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["MOST_IDS", "identify"]
+__all__ = ["MOST_IDS", "MOST_IDS_EACH", "identify", "identify_each"]
 
 MOST_IDS = 1_000_000
 """The number of ids that are read by default."""
 
-# Pre-tokenizers are chosen by so many times fewer violations; and how many of them are left then.
-_HEATS = 8
-_FINALISTS = 2
-_FEWER = 0.1
-_LEFT_BY_SHIFT = 1000.0
-# More ids than these that a tokenizer does not have belong to a larger vocabulary, not to special tokens.
-_MOST_SPECIALS = 16
-_FEWEST = 20
-_MOST_FOREIGN = 4
-# If an id does not stand for text, at least this share of its occurrences is wrong.
-_WRONG = 0.25
-# Violations that are left when such ids are taken out.
-_LEFT = 0.2
-_SYSTEMATIC = 0.7
-_REPEATED = 0.5
-_BITS = 1 << 16
-# A vocabulary that has fewer ids from 65,536 on may seldom use them; some of them are special tokens.
-_FEWEST_WIDE = 2000
-# Other ids of the upper half of 16 bits that must occur if the integers are wider. In texts of cl100k, o200k and
-# Llama 3.1 at most 150 occur before one from 65,536 on, repeated ones counted.
-_UPPER = 200
+MOST_IDS_EACH = 1 << 16
+"""The number of ids that are read of each store by default if many are judged."""
 
 _Tokenizers: TypeAlias = Mapping[str, AnyTokenizer] | Iterable[str | Path]
-_Best: TypeAlias = tuple[str | None, AnyTokenizer, Counts]
 
 
 def identify(
@@ -81,7 +51,7 @@ def identify(
     tokenizers : dict of str to AnyTokenizer, or iterable of str or Path
         The candidates, by name; or their files. Where a file does not record how text is split, as a
         merges.txt does not, every named pre-tokenizer is tried, and the one that fits best is reported. A file of
-        ranks that is not known needs `pretokenizer`.
+        ranks that is not known needs `pretokenizer`. Of a folder of tokenizers, each is a candidate.
     dtype, field : str, optional
         See :func:`tokdfa.open_store`. Where nothing records the integer type, and it is not given, all are tried.
     pretokenizer : str, optional
@@ -109,7 +79,8 @@ def identify(
     Notes
     -----
     Each segment is judged with 64 ids of context on both sides; violations in the context are not counted. A candidate
-    is not judged on after 1,000 violations. A mistake is named only if the candidate fits once it is corrected. Whether
+    is not judged on after 1,000 violations, or after some hundred ids if it is far from fitting and another is not. A
+    mistake is named only if the candidate fits once it is corrected. Whether
     it fits is seen by decoding ids and encoding the text again: ids of the same vocabulary lose few of their
     neighbours, at most an eighth of the loss of the same ids when they are shifted, and ids of another vocabulary a
     third or more.
@@ -127,19 +98,123 @@ def identify(
     """
     say = stage or (lambda text: None)
     say("loading the tokenizers")
-    candidates = _choices(tokenizers, pretokenizer)
-    if not candidates:
-        raise WrongTypeError("there must be at least one tokenizer", value=[])
+    return _identified(path, _Candidates.of(tokenizers, pretokenizer), dtype, field, most, say)
+
+
+def identify_each(
+    paths: str | Path | Iterable[str | Path],
+    tokenizers: _Tokenizers,
+    *,
+    dtype: str | None = None,
+    field: str | None = None,
+    pretokenizer: str | None = None,
+    most: int = MOST_IDS_EACH,
+    stage: Callable[[str], object] | None = None,
+) -> Iterator[Identification | Problem]:
+    """Yield for each of many stores which of some tokenizers made it; a problem for a store that cannot be read.
+
+    Parameters
+    ----------
+    paths : str, Path, or iterable of them
+        Stores, and folders and patterns of stores; see :func:`tokdfa.open_store`.
+    tokenizers, dtype, field, pretokenizer, stage
+        See :func:`identify`. The tokenizers are loaded once.
+    most : int
+        The number of ids to read of each, about.
+
+    Yields
+    ------
+    Identification or Problem
+        In the order of the stores. `makers` of an answer are the tokenizers that fit best.
+
+    Raises
+    ------
+    TokenStreamError
+        If there are no stores.
+    FileFormatError, UnsupportedFeatureError, OSError, WrongTypeError
+        For tokenizers, as :func:`identify` does.
+
+    Notes
+    -----
+    Cost, for 10 tokenizers and 65,536 ids of each store: some 20 ms if one of them fits, up to a second if none does.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> ids = tokenizer.encode("a single man in possession of a good fortune")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/1.npy", ids)
+    ...     np.save(f"{folder}/2.npy", [64, 261, 1193])
+    ...     for found in tokdfa.identify_each(folder, {"default": tokenizer}):
+    ...         print([maker.name for maker in found.makers])
+    ['default']
+    []
+    """
+    say = stage or (lambda text: None)
+    files = find_stores([paths] if isinstance(paths, (str, Path)) else [*paths])
+    say("loading the tokenizers")
+    candidates = _Candidates.of(tokenizers, pretokenizer)
+    for number, path in enumerate(files):
+        say(f"judging file {number + 1:,} of {len(files):,}")
+        try:
+            found = _identified(path, candidates, dtype, field, most, lambda text: None)
+        except (TokdfaError, OSError) as error:
+            yield Problem.of(error, path)
+        else:
+            yield found
+
+
+class _Candidates(NamedTuple):
+    """The candidates, and those that cannot be loaded."""
+
+    choices: list[Choice]
+    refused: list[Candidate]
+
+    @classmethod
+    def of(cls, tokenizers: _Tokenizers, pretokenizer: str | None) -> _Candidates:
+        """Load tokenizers. Those in a folder of several may be refused; any other that cannot be loaded is an error."""
+        found = cls([], [])
+        if isinstance(tokenizers, Mapping):
+            for value in tokenizers.values():
+                expect(value, AnyTokenizer, "a tokenizer", "tokdfa.identify(path, {name: tokenizer})")
+            found.choices.extend(Choice(str(name), ((None, tokenizer),)) for name, tokenizer in tokenizers.items())
+        elif isinstance(tokenizers, (str, Path, AnyTokenizer)) or not isinstance(tokenizers, Iterable):
+            raise wrong_argument(tokenizers, "a list of files", "tokdfa.identify(path, [file, other])")
+        else:
+            for given in tokenizers:
+                found._add(given, pretokenizer)
+        if not found.choices:
+            raise WrongTypeError("there must be at least one tokenizer", value=[each.name for each in found.refused])
+        return found
+
+    def _add(self, given: str | Path, pretokenizer: str | None) -> None:
+        several = find_several(Path(given)) if isinstance(given, (str, Path)) else []
+        if not several:
+            self.choices.append(Choice(str(given), load_each(given, pretokenizer)))
+        for path in several:
+            try:
+                self.choices.append(Choice(str(path), load_each(path, pretokenizer)))
+            except TokdfaError as error:
+                self.refused.append(Candidate(str(path), error=str(error)))
+
+
+def _identified(
+    path: str | Path,
+    candidates: _Candidates,
+    dtype: str | None,
+    field: str | None,
+    most: int,
+    say: Callable[[str], object],
+) -> Identification:
+    """Return which of some candidates made a store."""
     say("reading the sample")
     sample = sample_of(path, dtype, field, most)
     if not sample.is_recorded:
         say("trying integer types")
-        sample = _typed(path, field, most, sample, candidates)
-    found = []
-    for candidate in candidates:
-        say(f"judging by {candidate.name}")
-        found.append(_checked(candidate, sample))
-    found.sort(key=lambda each: np.inf if each.per_million is None else each.per_million)
+        sample = _typed(path, field, most, sample, candidates.choices)
+    found, is_enough = judge(candidates.choices, sample, say)
+    found.sort(key=lambda each: (not each.fits, np.inf if each.per_million is None else each.per_million))
     return Identification(
         str(path),
         sample.format,
@@ -148,29 +223,13 @@ def identify(
         sample.n_ids,
         sample.is_whole,
         tuple(sorted((segment.location, segment.end - segment.begin) for segment in sample.segments)),
-        tuple(found),
+        (*found, *candidates.refused),
+        is_enough,
         sample.broken,
     )
 
 
-class _Choice(NamedTuple):
-    """A candidate: its tokenizer, or one for each pre-tokenizer that may be its own, by name; the likeliest first."""
-
-    name: str
-    tokenizers: tuple[tuple[str | None, AnyTokenizer], ...]
-
-
-def _choices(tokenizers: _Tokenizers, pretokenizer: str | None) -> list[_Choice]:
-    if isinstance(tokenizers, Mapping):
-        for value in tokenizers.values():
-            expect(value, AnyTokenizer, "a tokenizer", "tokdfa.identify(path, {name: tokenizer})")
-        return [_Choice(str(name), ((None, tokenizer),)) for name, tokenizer in tokenizers.items()]
-    if isinstance(tokenizers, (str, Path, AnyTokenizer)) or not isinstance(tokenizers, Iterable):
-        raise wrong_argument(tokenizers, "a list of files", "tokdfa.identify(path, [file, other])")
-    return [_Choice(str(path), load_each(path, pretokenizer)) for path in tokenizers]
-
-
-def _typed(path: str | Path, field: str | None, most: int, sample: Sample, candidates: list[_Choice]) -> Sample:
+def _typed(path: str | Path, field: str | None, most: int, sample: Sample, choices: list[Choice]) -> Sample:
     """Return the sample of raw integers read as the type by which a candidate fits best."""
     samples = {}
     for name in TYPES:
@@ -178,183 +237,5 @@ def _typed(path: str | Path, field: str | None, most: int, sample: Sample, candi
             samples[name] = sample_of(path, name, field, most)
         except (TokdfaError, OSError):
             continue
-    tokenizers = [tokenizer for candidate in candidates for _, tokenizer in candidate.tokenizers[:1]]
-    best = best_type(tokenizers, samples)
+    best = best_type([choice.likeliest for choice in choices], samples)
     return sample if best is None else replace(samples[best], is_recorded=False)
-
-
-def _checked(choice: _Choice, sample: Sample) -> Candidate:
-    """Return a candidate with its violations, by the pre-tokenizer that fits best."""
-    try:
-        name, tokenizer, counts = _best(choice.tokenizers, sample.segments)
-        mistakes: list[Mistake] = []
-        if counts.violations or may_be_cut(tokenizer, sample.segments):
-            # How text is split matters little to whether ids are of the vocabulary.
-            likeliest = [tokenizer, *(each for _, each in choice.tokenizers[:1] if each is not tokenizer)]
-            readings = (fitting_reading(each, sample) for each in likeliest)
-            reading = next((each for each in readings if each is not None), None)
-            if reading is not None:
-                name, mistakes, counts = _corrected(choice, sample, reading, (name, tokenizer, counts))
-    except TokdfaError as error:
-        return Candidate(choice.name, error=str(error))
-    kinds = dict(sorted(counts.kinds.items()))
-    return Candidate(choice.name, name, counts.ids, kinds, sum(counts.missing.values()), tuple(mistakes))
-
-
-def _corrected(
-    choice: _Choice, sample: Sample, reading: Reading, best: _Best
-) -> tuple[str | None, list[Mistake], Counts]:
-    """Return the pre-tokenizer that fits ids in a reading, the mistakes, and the violations as the ids are."""
-    name, tokenizer, counts = best
-    segments = sample.segments
-    if not reading:
-        return name, mistakes_of_ids(tokenizer, segments, counts), counts
-    segments = tuple(map(reading.segment, segments))
-    name, tokenizer, corrected = _best(choice.tokenizers, segments)
-    # Ids that the tokenizer does not have are left out.
-    left = 1e6 * sum(corrected.kinds.values()) / max(corrected.ids, 1)
-    # Of thousands of shifts one may happen to leave few, above all in programs, which repeat few ids.
-    if left > min(_FEWER * counts.per_million, _LEFT_BY_SHIFT if reading.offset else counts.per_million):
-        return best[0], [], counts
-    mistakes = mistakes_of_reading(sample, reading, corrected.per_million)
-    mistakes += mistakes_of_ids(tokenizer, segments, corrected)
-    if tokenizer is not best[1]:
-        counts = count_violations(tokenizer, sample.segments)
-    return name, mistakes, counts
-
-
-def _best(tokenizers: tuple[tuple[str | None, AnyTokenizer], ...], segments: tuple[Segment, ...]) -> _Best:
-    """Return of several tokenizers the one with the fewest violations per million ids; the first of equals."""
-    left = [*tokenizers]
-    if len(left) > 1:
-        # Most of them are far from fitting, as few violations show.
-        heats = [count_violations(tokenizer, segments, ENOUGH // _HEATS).per_million for _, tokenizer in left]
-        left = [left[at] for at in np.argsort(heats, kind="stable")[:_FINALISTS]]
-    counted = [(name, each, count_violations(each, segments)) for name, each in left]
-    return min(counted, key=lambda row: row[2].per_million)
-
-
-def mistakes_of_reading(sample: Sample, reading: Reading, per_million: float) -> list[Mistake]:
-    """Return the mistakes that a reading corrects, given the violations per million ids that are left."""
-    mistakes = []
-    if reading.dtype is not None:
-        stored, meant = sample.segments[0].ids.dtype, np.dtype(reading.dtype)
-        is_swapped = stored.itemsize == meant.itemsize and stored.newbyteorder("S").str[0] == meant.str[0]
-        kind = MistakeKind.BYTE_ORDER if is_swapped else MistakeKind.DTYPE
-        mistakes.append(Mistake(kind, per_million, dtype=reading.dtype))
-    if reading.offset:
-        mistakes.append(Mistake(MistakeKind.SHIFTED_IDS, per_million, offset=-reading.offset))
-    return mistakes
-
-
-def mistakes_of_ids(tokenizer: AnyTokenizer, segments: tuple[Segment, ...], counts: Counts) -> list[Mistake]:
-    """Return the mistakes in ids of the tokenizer, or another version of it."""
-    mistakes: list[Mistake] = []
-    spelled = counts.kinds["special-token"]
-    between = sorted(counts.missing) if len(counts.missing) <= _MOST_SPECIALS else []
-    if 2 * spelled <= counts.violations:
-        between += _foreign_ids(tokenizer, segments, counts, between)
-    if between:
-        counts = count_violations(tokenizer, segments, separators=between)
-        ids = tuple(between[:_MOST_SPECIALS])
-        mistakes.append(Mistake(MistakeKind.SPECIAL_IDS, counts.per_million, ids=ids))
-        spelled = counts.kinds["special-token"]
-    if 2 * spelled > counts.violations:
-        left = 1e6 * (counts.violations - spelled) / counts.ids
-        mistakes.append(Mistake(MistakeKind.SPECIALS_AS_TEXT, left))
-    elif is_cut_to_16_bits(tokenizer, segments, counts):
-        mistakes.append(Mistake(MistakeKind.CUT_TO_16_BITS, counts.per_million))
-    elif _is_another_version(segments, counts):
-        mistakes.append(Mistake(MistakeKind.ANOTHER_VERSION, counts.per_million))
-    return mistakes
-
-
-def may_be_cut(tokenizer: AnyTokenizer, segments: tuple[Segment, ...]) -> bool:
-    """Return whether no id has more than 16 bits, though the vocabulary has many, and the integers or the ids tell.
-
-    Most cut ids are canonical next to their neighbours, so violations show few of them. Missing ids tell: ids that
-    merge late are rare, but a few hundred tokens of text have some from 65,536 on if they have some just below it.
-    """
-    if tokenizer.n_ids < _BITS + _FEWEST_WIDE:
-        return False
-    if any(int(segment.ids.max(initial=0)) >= _BITS for segment in segments):
-        return False
-    if all(segment.ids.dtype.itemsize == 2 for segment in segments):
-        return True
-    ids = np.unique(_all(segments))
-    return int(np.count_nonzero(ids >= _BITS // 2)) >= _UPPER
-
-
-def is_cut_to_16_bits(tokenizer: AnyTokenizer, segments: tuple[Segment, ...], counts: Counts) -> bool:
-    """Return whether ids from 65,536 on were cut to their lower 16 bits, in ids that the tokenizer has made.
-
-    If a version of it with fewer ids made them, nearly all violations are where this one has an id from 65,536 on: 92 %
-    or more for parts of cl100k and o200k. If ids of Gemma 2 are cut, which has most ids there, up to 79 % are.
-    """
-    if not may_be_cut(tokenizer, segments):
-        return False
-    wanted = sum(max(violation.canonical_ids or (0,)) >= _BITS for violation, _ in counts.found)
-    return 10 * wanted <= 9 * len(counts.found)
-
-
-def _neighbours_of(counts: Counts) -> list[tuple[int, int]]:
-    """Return for each violation the first wrong id, after the id before it (-1 at the beginning)."""
-    return [
-        (int(ids[violation.index - 1]) if violation.index else -1, int(ids[violation.index]))
-        for violation, ids in counts.found
-    ]
-
-
-def _foreign_ids(
-    tokenizer: AnyTokenizer, segments: tuple[Segment, ...], counts: Counts, known: Iterable[int]
-) -> list[int]:
-    """Return the ids, apart from `known`, at which nearly all violations are, because they are not used as text."""
-    found: list[int] = []
-    begun = sum(counts.kinds.values())
-    if begun < _FEWEST:
-        return []
-    occurring = Counter(_all(segments).tolist())
-    current = counts
-    total = occurring.total()
-    for _ in range(_MOST_FOREIGN):
-        beside = Counter(id for pair in _neighbours_of(current) for id in {*pair} - {-1})
-        for id, n in beside.most_common(4):
-            # The violations were counted in a part of the sample only.
-            occurs = occurring[id] * current.ids / total
-            if n >= _FEWEST / 2 and n >= _WRONG * occurs:
-                found.append(id)
-                break
-        else:
-            break
-        current = count_violations(tokenizer, segments, separators=[*known, *found])
-        if not current.violations:
-            break
-    if not found:
-        return []
-    before, after = begun / counts.ids, sum(current.kinds.values()) / current.ids
-    return sorted(found) if after <= _LEFT * before else []
-
-
-def _is_another_version(segments: tuple[Segment, ...], counts: Counts) -> bool:
-    """Return whether violations are systematic: the wanted ids never occur, and the same ones recur."""
-    if len(counts.missing) > _MOST_SPECIALS:
-        return True
-    known = [violation for violation, _ in counts.found if violation.canonical_ids is not None]
-    if len(known) < _FEWEST or 2 * len(known) < len(counts.found):
-        return False
-    if counts.kinds[ViolationKind.NOT_UTF8.value] * 10 > counts.violations:
-        return False
-    every = _all(segments).astype(np.int64)
-    ones, pairs = {*np.unique(every).tolist()}, {*np.unique((every[:-1] << 32) | every[1:]).tolist()}
-    absent = 0
-    for violation in known:
-        ids = violation.canonical_ids or ()
-        occurs = ids[0] in ones if len(ids) == 1 else all(one << 32 | other in pairs for one, other in pairwise(ids))
-        absent += not occurs
-    recurring = Counter(_neighbours_of(counts))
-    repeated = sum(n for n in recurring.values() if n > 1)
-    return absent >= _SYSTEMATIC * len(known) and repeated >= _REPEATED * len(counts.found)
-
-
-def _all(segments: tuple[Segment, ...]) -> IntegerArray:
-    return np.concatenate([segment.ids[segment.begin : segment.end] for segment in segments])

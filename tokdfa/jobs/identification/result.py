@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -12,7 +12,12 @@ from tokdfa.base.suggestions import SuggestsNames
 from tokdfa.base.verdict import DescribedEnum, cut_short
 from tokdfa.stores.store import Location, Problem
 
+HARDLY_ANY = 2
+"""The violations that a file cut anywhere may have at both ends, which are not held against a candidate."""
+
 _SHOWN = 8
+# Candidates with at most so many times the least violations are not told apart.
+_NEARLY = 1.1
 
 
 class MistakeKind(DescribedEnum):
@@ -31,6 +36,7 @@ class MistakeKind(DescribedEnum):
     SPECIAL_IDS = "special-ids", "Ids are used as special tokens, and the tokenizer does not have such special tokens."
     SPECIALS_AS_TEXT = "specials-as-text", "Special tokens were encoded as the text of their names."
     ANOTHER_VERSION = "another-version", "Another version of the tokenizer made the ids, or one that splits otherwise."
+    MIXED = "mixed", "Another tokenizer made a part of the ids."
 
 
 class Mistake(NamedTuple):
@@ -47,6 +53,8 @@ class Mistake(NamedTuple):
         The number that was added to the ids; for ``shifted-ids``.
     ids : tuple of int
         The ids that are used as special tokens; for ``special-ids``, at most 16 of them.
+    parts : tuple of pairs of a str and a Location
+        The tokenizer of each part, and from where on it is known to be of it; for ``mixed``.
     """
 
     kind: MistakeKind
@@ -54,14 +62,16 @@ class Mistake(NamedTuple):
     dtype: str | None = None
     offset: int | None = None
     ids: tuple[int, ...] = ()
+    parts: tuple[tuple[str, Location], ...] = ()
 
     @property
     def reason(self) -> str:
         """The mistake in one sentence without a full stop, and the violations left when it is corrected."""
-        return f"{self._said}; then {self.per_million:,.0f} per million are left"
+        return f"{self.said}; then {self.per_million:,.0f} per million are left"
 
     @property
-    def _said(self) -> str:
+    def said(self) -> str:
+        """The mistake in a few words."""
         match self.kind:
             case MistakeKind.SHIFTED_IDS:
                 offset = self.offset or 0
@@ -80,7 +90,15 @@ class Mistake(NamedTuple):
                 return f"{which} used as special tokens, and this tokenizer has no such special tokens"
             case MistakeKind.SPECIALS_AS_TEXT:
                 return "special tokens were encoded as the text of their names"
+            case MistakeKind.MIXED:
+                parts = "; ".join(f"{name} from {where} on" for name, where in self.parts)
+                return f"several tokenizers made the ids: {parts}"
         return "another version of this tokenizer made the ids, or one that splits text otherwise"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the mistake as JSON values."""
+        parts = [{"name": name, "begin": begin._asdict()} for name, begin in self.parts]
+        return {**self._asdict(), "kind": self.kind.value, "reason": self.reason, "parts": parts}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +119,8 @@ class Candidate(SuggestsNames):
         The number of ids that the tokenizer does not have.
     mistakes : tuple of Mistake
         The likely mistakes, in the order in which they are to be corrected.
+    fits : bool
+        Whether it made the ids, or a version of it, once the mistakes are corrected.
     error : str or None
         Why the tokenizer cannot be judged.
     """
@@ -111,6 +131,7 @@ class Candidate(SuggestsNames):
     kinds: Mapping[str, int] = field(default_factory=dict)
     out_of_range: int = 0
     mistakes: tuple[Mistake, ...] = ()
+    fits: bool = False
     error: str | None = None
 
     @property
@@ -123,6 +144,12 @@ class Candidate(SuggestsNames):
         """The number of violations per million ids; None if the tokenizer cannot be judged."""
         return 1e6 * self.violations / self.ids if self.ids else None
 
+    @property
+    def left(self) -> float:
+        """The number of violations per million ids that are left once the mistakes are corrected."""
+        left = self.mistakes[-1].per_million if self.mistakes else self.per_million
+        return np.inf if left is None else left
+
     def to_dict(self) -> dict[str, Any]:
         """Return the candidate as JSON values."""
         return {
@@ -133,9 +160,8 @@ class Candidate(SuggestsNames):
             "per_million": self.per_million,
             "kinds": [{"kind": kind, "count": count} for kind, count in self.kinds.items()],
             "out_of_range": self.out_of_range,
-            "mistakes": [
-                {**mistake._asdict(), "kind": mistake.kind.value, "reason": mistake.reason} for mistake in self.mistakes
-            ],
+            "mistakes": [mistake.to_dict() for mistake in self.mistakes],
+            "fits": self.fits,
             "error": self.error,
         }
 
@@ -160,7 +186,9 @@ class Identification(SuggestsNames):
     segments : tuple of pairs of a Location and an int
         The segments read: where each begins, and its number of ids.
     candidates : tuple of Candidate
-        The fewest violations per million ids first; candidates that cannot be judged last.
+        Those that fit first, then by the violations per million ids; candidates that cannot be judged last.
+    is_enough : bool
+        Whether there are enough different ids to tell candidates apart that have some violations.
     broken : tuple of Problem
         The parts that could not be read.
     """
@@ -173,12 +201,24 @@ class Identification(SuggestsNames):
     is_whole: bool
     segments: tuple[tuple[Location, int], ...]
     candidates: tuple[Candidate, ...]
+    is_enough: bool
     broken: tuple[Problem, ...] = ()
 
     @property
     def best(self) -> Candidate:
-        """The candidate with the fewest violations per million ids."""
+        """The first candidate."""
         return self.candidates[0]
+
+    @property
+    def makers(self) -> tuple[Candidate, ...]:
+        """The candidates that fit best once their mistakes are corrected; several if they leave as many violations."""
+        fitting = [candidate for candidate in self.candidates if candidate.fits]
+        least = min((candidate.left for candidate in fitting), default=0.0)
+        return tuple(
+            candidate
+            for candidate in fitting
+            if candidate.left <= _NEARLY * least + 1e6 * HARDLY_ANY / max(candidate.ids, 1)
+        )
 
     @property
     def read(self) -> int:
@@ -209,5 +249,59 @@ class Identification(SuggestsNames):
             "is_whole": self.is_whole,
             "segments": [{**location._asdict(), "ids": n} for location, n in self.segments],
             "candidates": [candidate.to_dict() for candidate in self.candidates],
+            "makers": [maker.name for maker in self.makers],
+            "is_enough": self.is_enough,
             "broken": [{"where": problem.where, "what": problem.what} for problem in self.broken],
         }
+
+
+class Group(NamedTuple):
+    """Stores that the same tokenizers made, with the same mistakes.
+
+    Attributes
+    ----------
+    makers : tuple of str
+        The names of the tokenizers; empty if none of them fits.
+    mistakes : tuple of Mistake
+        The mistakes in the first store.
+    is_enough : bool
+        Whether its ids are enough to tell tokenizers apart.
+    paths : tuple of str
+        The stores, in their order.
+    """
+
+    makers: tuple[str, ...]
+    mistakes: tuple[Mistake, ...]
+    is_enough: bool
+    paths: tuple[str, ...]
+
+    @property
+    def said(self) -> str:
+        """The tokenizers and the mistakes in a few words."""
+        if not self.makers:
+            return "none of the tokenizers" if self.is_enough else "undecided: too few different ids"
+        return "; ".join((" or ".join(self.makers), *(mistake.said for mistake in self.mistakes)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the group as JSON values."""
+        mistakes = [mistake.to_dict() for mistake in self.mistakes]
+        return {**self._asdict(), "mistakes": mistakes, "reason": self.said}
+
+
+def groups_of(found: Iterable[Identification]) -> list[Group]:
+    """Return the stores by their tokenizers and mistakes, the largest group first."""
+    groups: dict[Any, list[Identification]] = {}
+    for each in found:
+        makers = each.makers
+        mistakes = makers[0].mistakes if makers else ()
+        parts = (tuple(name for name, _ in mistake.parts) for mistake in mistakes)
+        details = tuple((mistake.kind, mistake.dtype, mistake.offset, mistake.ids) for mistake in mistakes)
+        key = tuple(sorted(maker.name for maker in makers)), details, tuple(parts), each.is_enough or bool(makers)
+        groups.setdefault(key, []).append(each)
+    return sorted(
+        (
+            Group(names, members[0].makers[0].mistakes if names else (), enough, tuple(each.path for each in members))
+            for (names, _, _, enough), members in groups.items()
+        ),
+        key=lambda group: -len(group.paths),
+    )

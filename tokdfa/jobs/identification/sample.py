@@ -1,27 +1,18 @@
-"""Samples of stores: segments of ids, the violations in these, and how else the ids may be read."""
+"""Samples of stores: segments of ids, spread over the files."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from tokdfa.base.arrays import Int64Array, IntegerArray
 from tokdfa.base.errors import TokdfaError, TokenStreamError
-from tokdfa.jobs.validation.validator import Validator
-from tokdfa.jobs.validation.violation import Violation
 from tokdfa.stores.opening import find_stores, open_store
 from tokdfa.stores.store import Chunk, Location, Problem, Store
-from tokdfa.tokenizers.protocol import AnyTokenizer
-
-ENOUGH = 1000
-"""The number of violations after which a candidate is not judged on."""
 
 # The number of ids of a segment, and of the ids before and after it that are judged with it and not counted.
 _SIZE = 4096
@@ -35,8 +26,8 @@ _GOLDEN = (5**0.5 - 1) / 2
 class Segment(NamedTuple):
     """Consecutive ids of a store as they are in the file; the ids from `begin` to `end` count, the others are context.
 
-    `starts` are the indices in them at which documents begin, None if the store has no documents, and `location` is
-    where the first id that counts is.
+    `starts` are the indices in them at which documents begin, None if the store has no documents, `location` is where
+    the first id that counts is, and `numbers` are the numbers of the documents that begin.
     """
 
     ids: IntegerArray
@@ -44,6 +35,20 @@ class Segment(NamedTuple):
     end: int
     starts: Int64Array | None
     location: Location
+    numbers: Int64Array | None = None
+
+    def location_at(self, index: int) -> Location:
+        """Return where an id that counts is, by its index in the ids."""
+        here, moved = self.location, index - self.begin
+        if here.unit == "byte":
+            return here._replace(number=here.number + moved * self.ids.dtype.itemsize, token=here.token + moved)
+        if here.unit == "token":
+            return here._replace(number=here.number + moved, token=here.token + moved)
+        if self.starts is not None and self.numbers is not None:
+            document = int(np.searchsorted(self.starts, index, side="right")) - 1
+            if document >= 0 and self.starts[document] > self.begin:
+                return here._replace(number=int(self.numbers[document]), token=index - int(self.starts[document]))
+        return here._replace(token=here.token + moved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,15 +176,16 @@ def _segments(store: Store, step: int, skipped: int, end: int | None, most: int)
     for begin in range(skipped, min(wanted, len(ids)), _SIZE):
         stop = min(begin + _SIZE, wanted, len(ids))
         low, high = max(begin - _CONTEXT, 0), min(stop + _CONTEXT, len(ids))
-        inner = None
+        inner = inner_numbers = None
         token, number = begin, 0
         if starts is not None and numbers is not None:
-            inner = starts[slice(*np.searchsorted(starts, [low, high]))] - low
+            begun = slice(*np.searchsorted(starts, [low, high]))
+            inner, inner_numbers = starts[begun] - low, numbers[begun]
             document = int(np.searchsorted(starts, begin, side="right")) - 1
             if document >= 0:
                 token, number = begin - int(starts[document]), int(numbers[document])
         location = store.location(number, token, begin + step * is_raw)
-        found.append(Segment(ids[low:high], begin - low, stop - low, inner, location))
+        found.append(Segment(ids[low:high], begin - low, stop - low, inner, location, inner_numbers))
     return found, count <= wanted
 
 
@@ -196,220 +202,3 @@ def _joined(chunks: list[Chunk], has_documents: bool) -> tuple[IntegerArray, Int
             numbers.append(chunk.numbers)
         first += len(chunk.ids)
     return ids, np.concatenate(starts), np.concatenate(numbers)
-
-
-class Counts:
-    """The violations in some ids."""
-
-    def __init__(self) -> None:
-        self.ids = 0
-        self.kinds: Counter[str] = Counter()
-        self.missing: Counter[int] = Counter()  # How often ids occur that the tokenizer does not have.
-        self.found: list[tuple[Violation, IntegerArray]] = []  # Each with the ids of its segment.
-
-    @property
-    def violations(self) -> int:
-        """The number of violations, ids that the tokenizer does not have included."""
-        return sum(self.kinds.values()) + sum(self.missing.values())
-
-    @property
-    def per_million(self) -> float:
-        """The number of violations per million ids."""
-        return 1e6 * self.violations / max(self.ids, 1)
-
-
-def count_violations(
-    tokenizer: AnyTokenizer, segments: Iterable[Segment], enough: int = ENOUGH, separators: Iterable[int] = ()
-) -> Counts:
-    """Count the violations in segments until there are `enough`; `separators` are taken for ids between documents."""
-    counts = Counts()
-    between = np.array([*separators], dtype=np.int64)
-    for ids, begin, end, starts, _ in segments:
-        is_separator = np.isin(ids, between)
-        known, missing = tokenizer.decoder.check_known(ids)
-        cuts = np.union1d(missing, np.flatnonzero(is_separator))
-        validator = Validator(tokenizer, documents=())
-        counts.ids += end - begin
-        is_missing = ~tokenizer.decoder.mean_something(ids) & ~is_separator
-        counts.missing.update(ids[begin:end][is_missing[begin:end]].tolist())
-        for violation in (*chain.from_iterable(validator.iter_checked(known, starts, cuts)), *validator.finish()):
-            if begin <= violation.index < end:
-                counts.kinds[violation.kind.value] += 1
-                counts.found.append((violation, ids))
-        if counts.violations >= enough:
-            break
-    return counts
-
-
-TYPES = ("<u2", "<u4", "<u8", ">u2", ">u4", ">u8")
-"""The integer types in which ids are written, in either byte order."""
-
-_TOO_LARGE = 1 << 62
-# The number of ids by which shifts and integer types are tried.
-_PROBE = 1024
-# The largest shift that is always tried; larger ones are derived from the commonest ids.
-_SHIFTS = 300
-# A tokenizer has made ids, or another version of it has, if it loses at most this share of the neighbours that it
-# loses of ids that are shifted at random. Measured: up to 0.12 for the same vocabulary, from 0.37 on for others.
-_OWN = 0.2
-# For one shift among thousands more is asked, and that no other fits as well.
-_SHIFTED = 0.1
-_RIVAL = 2.0
-_CONTROLS = (*range(-24, -8), *range(9, 25))
-_FINALISTS = 16
-_MOST_OFTEN = 0.4
-_LARGEST = 1 << 24
-_FEWEST = 64
-# Texts that are common in many languages and in programs, most of them one token.
-_COMMON = (",", ".", " the", "\n", " of", " and", " ", "\n\n", " de", " a", "的", "，", " =", "(")
-_COMMONEST = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A way to read ids: the integer type of the bytes, None for the store's type, and a number to add to each id."""
-
-    dtype: str | None = None
-    offset: int = 0
-
-    def __bool__(self) -> bool:
-        """Return whether this differs from reading the ids as they are."""
-        return self.dtype is not None or self.offset != 0
-
-    def ids(self, ids: IntegerArray) -> IntegerArray:
-        """Return ids in this reading; values that are too large for any tokenizer become negative."""
-        if self.dtype is not None:
-            data = np.ascontiguousarray(ids).tobytes()
-            dtype: np.dtype[np.integer[Any]] = np.dtype(self.dtype)
-            ids = np.frombuffer(data[: len(data) - len(data) % dtype.itemsize], dtype=dtype)
-        if not self.offset:
-            return ids
-        return np.where(ids > _TOO_LARGE, -1, ids.astype(np.int64) + self.offset)
-
-    def segment(self, segment: Segment) -> Segment:
-        """Return a segment in this reading."""
-        ids = self.ids(segment.ids)
-        if self.dtype is None:
-            return segment._replace(ids=ids)
-        ratio = np.dtype(self.dtype).itemsize / segment.ids.dtype.itemsize
-        begin, end = int(segment.begin / ratio), min(int(segment.end / ratio), len(ids))
-        return segment._replace(ids=ids, begin=min(begin, end), end=end, starts=None)
-
-
-class _Fit(NamedTuple):
-    reading: Reading
-    loss: float
-    usual: float
-
-    def is_own(self, most: float = _OWN) -> bool:
-        return self.loss <= most * self.usual
-
-
-def fitting_reading(tokenizer: AnyTokenizer, sample: Sample) -> Reading | None:
-    """Return the reading in which a tokenizer fits ids: as they are if it does, and otherwise the only one; or None.
-
-    It is None, too, for ids that are too few or too much alike to tell.
-    """
-    probe = _probe(sample.segments, _PROBE)
-    # Rare ids may be wrong, and not the others: here more of them are looked at.
-    more = _probe(sample.segments, 4 * _PROBE)
-    if len(np.unique(more)) < _FEWEST:
-        return None
-    # Half of a wider integer is often 0, and the id 0 is seldom wrong next to another.
-    types = [] if sample.dtype is None else [Reading(name) for name in TYPES if np.dtype(name) != probe.dtype]
-    types = [reading for reading in types if _is_varied(reading.ids(probe))]
-    found = [fit for fit in (_fit(tokenizer, probe, reading) for reading in types) if fit.is_own()]
-    if not found or _is_varied(more):
-        own = _fit(tokenizer, _without_commonest(more), Reading())
-        found = [own] if own.is_own() else found
-    if not found:
-        shifted = (_shifted(tokenizer, probe, reading) for reading in (Reading(), *types))
-        found = [fit for fit in shifted if fit is not None]
-    best = min(found, key=lambda fit: fit.loss / fit.usual, default=None)
-    return None if best is None else best.reading
-
-
-def best_type(tokenizers: Iterable[AnyTokenizer], samples: Mapping[str, Sample]) -> str | None:
-    """Return the type by which one of some tokenizers fits ids best, given the sample as each; None if none does."""
-    found = []
-    for tokenizer in tokenizers:
-        for name, sample in samples.items():
-            fit = _fit(tokenizer, _probe(sample.segments, _PROBE), Reading())
-            if fit.is_own():
-                found.append((fit.loss / fit.usual if fit.usual else 0.0, name))
-    return min(found)[1] if found else None
-
-
-def _probe(segments: tuple[Segment, ...], n: int) -> IntegerArray:
-    """Return about `n` ids, from several segments."""
-    several = segments[:8]
-    parts = [segment.ids[segment.begin : segment.end][: max(n // len(several) // 8 * 8, 8)] for segment in several]
-    # Concatenating would change the byte order.
-    return np.concatenate(parts).astype(parts[0].dtype, copy=False)
-
-
-def _fit(tokenizer: AnyTokenizer, probe: IntegerArray, reading: Reading) -> _Fit:
-    """Return how well a tokenizer fits ids in a reading, compared with the same ids shifted."""
-    losses = [1 - _agreement(tokenizer, Reading(reading.dtype, shift).ids(probe)) for shift in _CONTROLS]
-    return _Fit(reading, 1 - _agreement(tokenizer, reading.ids(probe)), float(np.median(losses)))
-
-
-def _is_varied(ids: IntegerArray) -> bool:
-    """Return whether no id makes up much of the ids, so that they may be a text, and all may be ids."""
-    return len(_without_commonest(ids)) == len(ids) > 0 and int(ids.max()) < _LARGEST
-
-
-def _without_commonest(ids: IntegerArray) -> IntegerArray:
-    """Return ids without one that makes up much of them, such as padding or the upper halves of wider integers."""
-    values, counts = np.unique(ids, return_counts=True)
-    if not len(ids) or int(counts.max()) < _MOST_OFTEN * len(ids):
-        return ids
-    others: IntegerArray = ids[ids != values[counts.argmax()]]
-    return others
-
-
-def _shifted(tokenizer: AnyTokenizer, probe: IntegerArray, reading: Reading) -> _Fit | None:
-    """Return the one shift after which ids fit; None if there is none."""
-    ids = reading.ids(probe)
-    few = ids[: len(ids) // 4]
-    shifts = _shifts_to_try(tokenizer, ids)
-    losses = np.array([1 - _agreement(tokenizer, Reading(None, shift).ids(few)) for shift in shifts])
-    usual = float(np.median(losses[losses < 1])) if (losses < 1).any() else 1.0
-    best = [shifts[at] for at in np.argsort(losses, kind="stable")[:_FINALISTS]]
-    again = sorted((1 - _agreement(tokenizer, Reading(None, shift).ids(ids)), shift) for shift in best)
-    (loss, shift), (second, _) = again[:2]
-    found = _Fit(Reading(reading.dtype, shift), loss, usual)
-    return found if found.is_own(_SHIFTED) and second > _RIVAL * loss + _SHIFTED / 10 else None
-
-
-def _agreement(tokenizer: AnyTokenizer, ids: IntegerArray) -> float:
-    """Return the share of neighbouring ids, from 0 to 1, that are neighbours again once their text is encoded."""
-    if len(ids) < 2:
-        return 0.0
-    known = ids[tokenizer.decoder.mean_something(ids)].astype(np.int64)
-    if 2 * len(known) < len(ids):
-        return 0.0
-    try:
-        again = tokenizer.encode(tokenizer.decode_bytes(known).decode("utf-8", "replace")).astype(np.int64)
-    except TokdfaError:
-        return 0.0
-    kept = np.isin(_pairs(known), _pairs(again))
-    return float(np.count_nonzero(kept)) / (len(ids) - 1)
-
-
-def _pairs(ids: IntegerArray) -> IntegerArray:
-    return (ids[:-1] << 32) | ids[1:]
-
-
-def _shifts_to_try(tokenizer: AnyTokenizer, ids: IntegerArray) -> list[int]:
-    """Return the numbers that may have to be added to ids: small ones, and some that make common ids common tokens."""
-    values, counts = np.unique(ids, return_counts=True)
-    common = values[np.argsort(-counts, kind="stable")[:_COMMONEST]].tolist()
-    wanted: set[int] = set()
-    for text in _COMMON:
-        try:
-            wanted.update(tokenizer.encode(text)[-1:].tolist())
-        except TokdfaError:
-            continue
-    aligned = {each - value for each in wanted for value in common if abs(value) < 1 << 40}
-    return sorted({*range(-_SHIFTS, _SHIFTS + 1), *aligned} - {0}, key=lambda shift: (abs(shift), shift))

@@ -93,6 +93,7 @@ _IN_FOLDERS: dict[str, tuple[str | None, ...]] = {
 }
 # Some have a version at the end, as in tokenizer.model.v3.
 _MODEL_NAME = re.compile(r"\.model(\.\w+)?$")
+_TOKENIZER_NAME = re.compile(r"tok.*\.json$|tekken.*\.json$|\.tiktoken$|\.gguf$|" + _MODEL_NAME.pattern)
 # Lines of a rank file: base64 of one byte or more, a space and digits. A rule with a number as its second part may look
 # the same; eight in a row do not.
 _BASE64 = rb"(?=[^=])(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?+"
@@ -131,6 +132,24 @@ def find(path: Path, format: str | None) -> tuple[bytes, Path, str]:
     if not data:
         raise FileFormatError("the file is empty", where=str(path))
     return data, path, format or detect(data, path)
+
+
+def find_several(folder: Path) -> list[Path]:
+    """Return the tokenizers among the files and folders of a folder that is not one itself; none if it is."""
+    if not folder.is_dir() or _is_named_tokenizer(folder):
+        return []
+    return [entry for entry in sorted(folder.iterdir()) if _is_named_tokenizer(entry)]
+
+
+def _is_named_tokenizer(path: Path) -> bool:
+    """Return whether a file has a name of tokenizers, or a folder has a tokenizer."""
+    if not path.is_dir():
+        return _TOKENIZER_NAME.search(path.name) is not None
+    try:
+        _in_folder(path, None)
+    except FileFormatError:
+        return False
+    return True
 
 
 def _in_folder(folder: Path, format: str | None) -> tuple[Path, str | None]:

@@ -11,9 +11,10 @@ import pytest
 import tokdfa
 from tests.support.tokenizer_files import tiktoken_lines
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError, WrongTypeError
-from tokdfa.jobs.identification.api import is_cut_to_16_bits
+from tokdfa.jobs.identification.counts import count_violations
+from tokdfa.jobs.identification.mistakes import is_cut_to_16_bits
 from tokdfa.jobs.identification.result import Candidate, Identification, MistakeKind
-from tokdfa.jobs.identification.sample import Segment, count_violations
+from tokdfa.jobs.identification.sample import Segment
 from tokdfa.stores.store import Location
 
 END = 100257
