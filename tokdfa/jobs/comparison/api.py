@@ -15,6 +15,7 @@ from tokdfa.jobs.comparison import models
 from tokdfa.jobs.comparison.dictionaries import by_length, compare_dictionaries
 from tokdfa.jobs.comparison.joint import Joint
 from tokdfa.jobs.comparison.parts import Parts, Vocabularies, as_text
+from tokdfa.jobs.comparison.restricted import Texts, as_seen_by, restricted
 from tokdfa.jobs.comparison.result import (
     NOTHING_APART,
     Comparison,
@@ -43,6 +44,7 @@ def compare_tokenizers(
     *,
     ignore_ids: bool = False,
     progress: Callable[[Stage], object] | None = None,
+    texts: Texts | None = None,
     tuning: models.Tuning = models.DEFAULT,
 ) -> Comparison:
     """Decide whether two tokenizers give every text the same ids, despite any differences.
@@ -60,15 +62,24 @@ def compare_tokenizers(
     """
     if a.made_of == b.made_of:
         return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME}, **NOTHING_APART)
-    return _Comparer(Parts(a, b, ignore_ids=ignore_ids), progress, tuning).run()
+    if texts is not None:
+        a, b = as_seen_by(texts, a), as_seen_by(texts, b)
+    return _Comparer(Parts(a, b, ignore_ids=ignore_ids), progress, tuning, texts).run()
 
 
 class _Comparer:
     """A comparison by a search through texts if that can decide, and otherwise by the parts and by trying texts."""
 
-    def __init__(self, parts: Parts, progress: Callable[[Stage], object] | None, tuning: models.Tuning) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        progress: Callable[[Stage], object] | None,
+        tuning: models.Tuning,
+        language: Texts | None = None,
+    ) -> None:
         self.parts = parts
         self.tuning = tuning
+        self.language = language
         self.a = parts.a
         self.b = parts.b
         self.ignore_ids = parts.ignore_ids
@@ -95,6 +106,10 @@ class _Comparer:
         """Return all texts of up to `longest` bytes, if they are to be tried."""
         return models.short_texts(longest) if longest <= self.tuning.longest_tried else ()
 
+    def counts(self, text: str) -> bool:
+        """Return whether a text is one of those that are compared."""
+        return self.language is None or text in self.language
+
     def difference(self, text: str) -> Difference | None:
         """Return the difference on a text, if there is one."""
         names = partial(_spelled, self.a), partial(_spelled, self.b)
@@ -103,6 +118,7 @@ class _Comparer:
     def least(self, texts: Iterable[str]) -> Difference | None:
         """Return the least of the differences on texts: by number of bytes, then of tokens, then by order."""
         best: tuple[tuple[int, int, bytes], Difference] | None = None
+        texts = filter(self.counts, texts)
         for text in models.unlike(self.a, self.b, texts, ignore_ids=self.ignore_ids):
             data = text.encode()
             if best is not None and len(data) > best[0][0]:
@@ -127,7 +143,7 @@ class _Comparer:
         assert both is not None, "an obstacle"
         self.say(Step.PRETOKENIZERS)
         try:
-            joint = _joint(*splittings)
+            joint = _joint(*splittings) if self.language is None else _joint_on(self.language, *splittings)
         except (PatternError, LimitExceededError, UnsupportedFeatureError) as error:
             return self.without_search(report, Obstacle.PRETOKENIZER, error)
         first_byte = None if splittings[0].prefix_space is None else ord(" ")
@@ -216,13 +232,21 @@ class _Comparer:
 
     def shorter(self, found: Difference) -> Difference:
         """Return a difference on a part of the text of another one."""
-        text = models.shrunk(cast(str, found.text), lambda text: bool(text) and self.difference(text) is not None)
+        text = models.shrunk(cast(str, found.text), self.separates)
         return self.difference(text) or found
+
+    def separates(self, text: str) -> bool:
+        """Return whether a text that counts separates the two."""
+        return bool(text) and self.counts(text) and self.difference(text) is not None
 
 
 @lru_cache(maxsize=4)
 def _joint(first: Splitting, second: Splitting) -> Joint:
     return Joint(find_split_nfa(first), find_split_nfa(second))
+
+
+def _joint_on(texts: Texts, first: Splitting, second: Splitting) -> Joint:
+    return Joint(restricted(find_split_nfa(first), texts), find_split_nfa(second))
 
 
 def _spelled(tokenizer: Tokenizer, ids: Sequence[int]) -> list[bytes]:

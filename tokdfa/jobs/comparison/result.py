@@ -132,7 +132,8 @@ def answer(found: Comparison) -> str:
     if Part.RULES in found.checked:
         return "the dictionaries are the same"
     if Part.SEARCH in found.checked:
-        return f"every text has the same {what}"
+        such = "" if found.texts is None else f" that {found.texts} matches"
+        return f"every text{such} has the same {what}"
     return "their parts are the same"
 
 
@@ -225,6 +226,8 @@ class Comparison(Verdict[Difference]):
         The number of pairs of common live tokens that are neighbours in tokenizations of only one dictionary.
     n_other_ids : int or None
         The number of common tokens that have different ids. All these numbers are None where nothing was counted.
+    texts : str or None
+        The regular expression of the texts that were compared; None if all were.
     checked : mapping from Part to Outcome
         The outcome for each part that was compared. The keys and the values are strings as well:
         ``found.checked["pretokenizer"] == "same"``. If the two differ, ``"shortest"`` is among the parts.
@@ -252,6 +255,7 @@ class Comparison(Verdict[Difference]):
     pairs_only_a: int | None = None
     pairs_only_b: int | None = None
     n_other_ids: int | None = None
+    texts: str | None = None
     checked: Mapping[Part, Outcome] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
