@@ -103,3 +103,20 @@ def test_outcomes_are_those_of_the_table_and_libraries_agree(
             sample = text(drawn, specials)
             assert peer(sample) == encode(sample), (target, sample)
         tally("comparison", "real texts", N_TEXTS)
+
+
+@pytest.mark.parametrize("name", [name for name in OUTCOMES if OUTCOMES[name][3] not in (WRITTEN, REFUSED, "<s>")])
+def test_gguf_files_are_written_for_texts_of_ascii(name: str, data: Path, tmp_path: Path) -> None:
+    tokenizer, encode = source(name, data / "vocabs")
+    found = tokdfa.convert(tokenizer, "gguf", tmp_path / "x.gguf", texts=r"[\x00-\x7f]*")
+    if name.startswith("qwen"):
+        # llama.cpp takes this token for a special one, by its text.
+        assert found.witness is not None
+        assert found.witness.text == "</s>"
+        return
+    assert found, found.reason
+    again = tokdfa.load(found.files[0])
+    drawn = random.Random(SEED)
+    samples = (text(drawn, tuple(special.content for special in tokenizer.specials)) for _ in range(N_TEXTS))
+    for sample in filter(str.isascii, samples):
+        assert encode is None or again.encode(sample).tolist() == encode(sample), sample

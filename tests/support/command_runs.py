@@ -348,6 +348,7 @@ def of_convert(files: Files) -> Iterator[Run]:
     yield run(files.json(), "merges", "--special-tokens", "plain")
     # llama.cpp does not take this character for a letter yet.
     yield run(files.json([(b"!", "\u1c89".encode()[:1])]), "gguf")
+    yield run(files.json(), "gguf", "--texts", "[a-z ]*")
     yield run(files.json(normalizer={"type": "NFC"}), "tiktoken")
     digits = [{"type": "Digits", "individual_digits": True}, {"type": "CharDelimiterSplit", "delimiter": "b"}]
     digits.append(byte_level_step(use_regex=False))

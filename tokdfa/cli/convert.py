@@ -52,6 +52,11 @@ _TOGETHER = ("merges.txt", "vocab.json", "tokenizer_config.json")
     default="found",
     help="Whether special tokens are found in texts, on both sides, or are text like any other.",
 )
+@click.option(
+    "--texts",
+    metavar="REGEX",
+    help="Only the texts that REGEX matches must keep their ids; the format may give others to other texts.",
+)
 @tokenizer_options
 @options.certificate
 @options.json
@@ -60,6 +65,7 @@ def command(
     target: Target,
     output: str,
     special_tokens: Literal["found", "plain"],
+    texts: str | None,
     loading: Loading,
     certificate_path: str | None,
     as_json: bool,
@@ -77,8 +83,10 @@ def command(
       tokdfa convert tokenizer.model --to gguf -o tokenizer.gguf
     """
     from tokdfa.jobs.comparison.result import stage_words
-    from tokdfa.jobs.conversion.api import convert_draft, draft_of, finding
+    from tokdfa.jobs.conversion.api import comparing, convert_draft, draft_of, finding
 
+    if texts is not None and certificate_path is not None:
+        raise click.UsageError("--certificate proves all texts; leave it out, or --texts")
     path = Path(output)
     with stages() as say_stage:
         tokenizer = load_tokenizer(tok, loading)
@@ -87,7 +95,7 @@ def command(
             options.check_new(path.with_name(name), "-o")
             _check_not_read(path.with_name(name), tok)
         progress: Callable[[Stage], object] | None = say_stage and (lambda stage: say_stage(stage_words(stage)))
-        found = convert_draft(tokenizer, draft, path, special_tokens=special_tokens, progress=progress)
+        found = convert_draft(tokenizer, draft, path, comparing(special_tokens, texts, progress))
     both = finding(tokenizer, special_tokens), finding(found.tokenizer, special_tokens)
 
     def certificate() -> Certificate:
@@ -127,6 +135,7 @@ def _fields(found: Conversion, both: Sequence[AnyTokenizer], output: str) -> dic
         "files": [str(path) for path in found.files],
         "reason": found.reason,
         "witness": witness_fields(found.witness, both),
+        "texts": found.found.texts,
         "shortest": None if found else found.found.checked.get(Part.SHORTEST) is Outcome.PROVEN,
         "causes": [*map(_loss_fields, found.causes)],
         "lost": [*map(_loss_fields, found.lost)],
@@ -149,6 +158,8 @@ def _rows(found: Conversion, both: Sequence[AnyTokenizer], output: str) -> Itera
         yield from witness_rows(found.witness, both, ("TOK", found.target))
         yield from (row for row in part_rows(found.found) if row[0] == "shortest")
         yield from (("no word for", loss_words(loss)) for loss in found.causes)
+        if found.found.texts is None:
+            yield "some texts", "--texts REGEX writes the file if those that REGEX matches keep their ids"
         return
     yield "written", ", ".join(map(str, found.files))
     yield "proven", found.reason

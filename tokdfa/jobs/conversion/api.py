@@ -7,17 +7,18 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from tokdfa.base.atomic import check_writable, write_together
 from tokdfa.base.errors import TokdfaError, UnsupportedFeatureError
 from tokdfa.base.suggestions import expect
-from tokdfa.jobs.comparison.api import compare
-from tokdfa.jobs.comparison.result import Stage
+from tokdfa.jobs.comparison.api import compare, compare_tokenizers
+from tokdfa.jobs.comparison.result import Comparison, Stage
 from tokdfa.jobs.conversion.result import Conversion
 from tokdfa.jobs.splices.encoding import SpecialsPolicy, with_specials
+from tokdfa.jobs.splices.languages import language_of, regular
 from tokdfa.tokenizers.formats.writers import TARGETS
 from tokdfa.tokenizers.formats.writers.draft import Draft, Loss, LostPart
 from tokdfa.tokenizers.loading import load
@@ -35,6 +36,7 @@ def convert(
     path: str | Path,
     *,
     special_tokens: SpecialsPolicy = "found",
+    texts: str | None = None,
     progress: Callable[[Stage], object] | None = None,
 ) -> Conversion:
     """Write a tokenizer in another format, if that is proven to give every text the same ids.
@@ -49,6 +51,9 @@ def convert(
         The file. Files of these names are replaced.
     special_tokens : {"found", "plain"}
         Whether special tokens are found in texts, by both sides, or are text like any other.
+    texts : str, optional
+        A regular expression, in the dialect of the module `regex`: only the texts that it matches from beginning to end
+        must have the same ids. The format may give others to other texts.
     progress : callable, optional
         As in :func:`tokdfa.compare`.
 
@@ -87,7 +92,7 @@ def convert(
     draft = draft_of(tokenizer, target, path)
     for name in draft.files:
         check_writable(path.with_name(name))
-    return convert_draft(tokenizer, draft, path, special_tokens=special_tokens, progress=progress)
+    return convert_draft(tokenizer, draft, path, comparing(special_tokens, texts, progress))
 
 
 def draft_of(tokenizer: AnyTokenizer, target: str, path: Path) -> Draft:
@@ -99,25 +104,21 @@ def draft_of(tokenizer: AnyTokenizer, target: str, path: Path) -> Draft:
     return TARGETS[target](tokenizer, path.name)
 
 
-def convert_draft(
-    tokenizer: AnyTokenizer,
-    draft: Draft,
-    path: Path,
-    *,
-    special_tokens: SpecialsPolicy,
-    progress: Callable[[Stage], object] | None = None,
-) -> Conversion:
-    """Write the files of a draft to `path` and next to it, if every text has the same ids in them."""
+Compare: TypeAlias = Callable[[AnyTokenizer, AnyTokenizer], Comparison]
+
+
+def convert_draft(tokenizer: AnyTokenizer, draft: Draft, path: Path, compared: Compare) -> Conversion:
+    """Write the files of a draft to `path` and next to it, if `compared` proves that they are the tokenizer."""
     try:
-        found = _compared(tokenizer, draft, special_tokens, progress)
+        found = _compared(tokenizer, draft, compared)
     except UnsupportedFeatureError:
         if draft.smaller is None:
             raise
-        found = _compared(tokenizer, draft := draft.smaller(), special_tokens, progress)
+        found = _compared(tokenizer, draft := draft.smaller(), compared)
     if not found and draft.smaller is not None:
         smaller = draft.smaller()
         with suppress(UnsupportedFeatureError):
-            again = _compared(tokenizer, smaller, special_tokens, progress)
+            again = _compared(tokenizer, smaller, compared)
             found, draft = (again, smaller) if again else (found, draft)
     files = tuple(path.with_name(name) for name in draft.files) if found else ()
     if found:
@@ -125,15 +126,27 @@ def convert_draft(
     return replace(found, files=files, options=draft.options_in(path.parent))
 
 
-def _compared(
-    tokenizer: AnyTokenizer,
-    draft: Draft,
-    special_tokens: SpecialsPolicy,
-    progress: Callable[[Stage], object] | None,
-) -> Conversion:
+def comparing(
+    special_tokens: SpecialsPolicy, texts: str | None = None, progress: Callable[[Stage], object] | None = None
+) -> Compare:
+    """Return the comparison of two tokenizers that both find their special tokens, or do not, on some texts or all."""
+    language = None if texts is None else language_of("texts", regular(texts, "regex", "texts"))
+
+    def compared(a: AnyTokenizer, b: AnyTokenizer) -> Comparison:
+        a, b = finding(a, special_tokens), finding(b, special_tokens)
+        if language is None:
+            return compare(a, b, progress=progress)
+        if not (has_rules(a) and has_rules(b)):
+            raise UnsupportedFeatureError("texts can be chosen for byte pairs only", value=a.algorithm, where="texts")
+        return replace(compare_tokenizers(a, b, texts=language, progress=progress), texts=texts)
+
+    return compared
+
+
+def _compared(tokenizer: AnyTokenizer, draft: Draft, compared: Compare) -> Conversion:
     """Return the answer about a draft before anything is written."""
     written = _loaded(draft)
-    found = compare(*(finding(side, special_tokens) for side in (tokenizer, written)), progress=progress)
+    found = compared(tokenizer, written)
     losses = (*draft.losses, *_losses_seen(tokenizer, written))
     return Conversion(found.holds, found.witness, draft.target, losses=losses, found=found, tokenizer=written)
 

@@ -92,6 +92,19 @@ def test_special_tokens_may_be_text(tmp_path: Path) -> None:
     assert again.encode("the then").tolist() == byte_level().encode("the then").tolist()
 
 
+def test_only_some_texts_may_have_to_keep_their_ids(tmp_path: Path) -> None:
+    tokenizer = byte_level(normalizer={"type": "Lowercase"})
+    found = tokdfa.convert(tokenizer, "tiktoken", tmp_path / "x.tiktoken", texts="[a-z ]*")
+    assert found
+    assert found.reason == "every text that [a-z ]* matches has the same ids"
+    again = tokdfa.load(found.files[0], **found.options)
+    assert again.encode("the then").tolist() == tokenizer.encode("the then").tolist()
+    assert again.encode("THE").tolist() != tokenizer.encode("THE").tolist()
+    entries = tokdfa.load(b"[UNK]\na\n", format="vocab.txt")
+    with pytest.raises(UnsupportedFeatureError, match="byte pairs only"):
+        tokdfa.convert(entries, "tokenizer.json", tmp_path / "y", texts="a")
+
+
 def test_options_load_the_file_that_was_written(tmp_path: Path) -> None:
     texts = [special.content for special in byte_level().specials]
     found = tokdfa.convert(byte_level(), "tiktoken", tmp_path / "ranks")
