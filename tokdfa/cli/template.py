@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -39,8 +38,9 @@ def command(
 ) -> int:
     r"""Check a chat template: seams, kept prefixes, and contents that make control ids.
 
-    FILE is a Jinja template, a tokenizer_config.json, or a folder with chat_template.jinja or tokenizer_config.json; by
-    default the folder TOK. Special tokens such as bos_token come from tokenizer_config.json or are guessed.
+    FILE is a Jinja template, a tokenizer_config.json or chat_template.json, a GGUF file, or a folder with one of them;
+    by default TOK, a folder or a GGUF file. Special tokens such as bos_token come from tokenizer_config.json or the
+    GGUF file, or are guessed.
 
     The template is rendered in a sandbox, for eight conversations whose contents may be any text. A seam is safe if the
     text before it and the text after it may always be encoded separately. It is undecided where the template does more
@@ -59,13 +59,13 @@ def command(
       tokdfa template tokenizer.json chat_template.jinja --set "bos_token=<s>"
     """
     from tokdfa.jobs.templates.api import check_template
-    from tokdfa.jobs.templates.rendering import read_template
+    from tokdfa.jobs.templates.reading import has_template, read_template
 
     wrong = next((pair for pair in given if "=" not in pair), None)
     if wrong is not None:
         raise click.UsageError(f"--set: {wrong!r} is not NAME=TEXT")
-    if path is None and not Path(tok).is_dir():
-        raise click.UsageError("give FILE, the chat template, as TOK is not a folder with one")
+    if path is None and not has_template(tok):
+        raise click.UsageError("give FILE, the chat template, as TOK is neither a folder nor a GGUF file with one")
     source = read_template(tok if path is None else path, name)
     if name is None and source.name is not None:
         remark(f"the template {source.name} of {', '.join(source.names)} (--name NAME takes another one)")

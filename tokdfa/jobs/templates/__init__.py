@@ -2,10 +2,11 @@
 
 Read in this order:
 
-1. `rendering`: reading a template from the files of a model; the finite set of conversations that it is rendered for,
-   with slots for contents; and the child process that renders them, with limits. `child` is its program, with the
-   strings that stand for contents and record a template's operations on them.
-2. `api`: `check_template`, which decides the seams next to each slot, whether the ids of a conversation are kept when a
+1. `reading`: reading a template from the files of a model.
+2. `rendering`: the finite set of conversations that it is rendered for, with slots for contents; and the child process
+   that renders them, with limits. `child` is its program, with the strings that stand for contents and record a
+   template's operations on them.
+3. `api`: `check_template`, which decides the seams next to each slot, whether the ids of a conversation are kept when a
    turn is added, and injection.
 
 Used by: the command `template`. It needs jinja2, the extra `templates`.

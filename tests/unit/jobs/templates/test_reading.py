@@ -1,4 +1,4 @@
-"""Templates are read as transformers reads them: from a Jinja file, a configuration, or a folder."""
+"""Templates are read as transformers reads them: from a Jinja file, a configuration, a GGUF file, or a folder."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import tokdfa
-from tests.support import commands
+from tests.support import commands, gguf_files
 from tests.support.tokenizer_files import as_bytes, tokenizer_json
 from tokdfa.base.errors import FileFormatError
-from tokdfa.jobs.templates.rendering import read_template
+from tokdfa.jobs.templates.reading import read_template
 
 NAMED = [{"name": "default", "template": "A"}, {"name": "rag", "template": "B"}]
 
@@ -54,6 +54,50 @@ def test_a_folder_has_its_newer_file_first(tmp_path: Path) -> None:
     (tmp_path / "additional_chat_templates").mkdir()
     (tmp_path / "additional_chat_templates" / "rag.jinja").write_text("K")
     assert read_template(tmp_path, "rag")[:3] == ("K", "rag", ("default", "rag"))
+
+
+def test_a_folder_of_a_processor_or_with_one_gguf_file(tmp_path: Path) -> None:
+    model = tmp_path / "model.gguf"
+    model.write_bytes(gguf_files.gguf(gguf_files.byte_level(**{"tokenizer.chat_template": string("G")})))
+    assert read_template(tmp_path).text == "G"
+    config(tmp_path, "P", "chat_template.json")
+    assert read_template(tmp_path)[0::3] == ("P", {})
+    # The file of the tokenizer comes before the one of the processor, and a Jinja file before both.
+    config(tmp_path, None, bos_token="<s>")
+    assert read_template(tmp_path)[0::3] == ("P", {"bos_token": "<s>"})
+    config(tmp_path, "T")
+    assert read_template(tmp_path).text == "T"
+    (tmp_path / "chat_template.jinja").write_text("J")
+    assert read_template(tmp_path).text == "J"
+
+
+def test_a_gguf_file_has_named_templates_and_the_special_tokens(tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    more = {"tokenizer.chat_template": string("A"), "tokenizer.chat_template.rag": string("B")}
+    ids = {"padding_token_id": gguf_files.Typed("u32", 1), "sep_token_id": None}
+    fields = gguf_files.byte_level(**more, **ids)
+    path.write_bytes(gguf_files.gguf(fields))
+    tokens = fields["tokenizer.ggml.tokens"].value
+    found = read_template(path)
+    assert found[:3] == ("A", "default", ("default", "rag"))
+    assert found.variables == {"bos_token": tokens[0], "eos_token": tokens[0], "pad_token": tokens[1]}
+    assert read_template(path, "rag").text == "B"
+    path.write_bytes(gguf_files.gguf(gguf_files.byte_level()))
+    with pytest.raises(FileFormatError, match=r"no tokenizer.chat_template in this file"):
+        read_template(path)
+
+
+def test_the_command_reads_a_gguf_file_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("jinja2", reason="jinja2 is not installed")
+    template = "{% for m in messages %}<|end|>{{ m.content }}<|end|>{% endfor %}"
+    path = tmp_path / "model.gguf"
+    path.write_bytes(gguf_files.gguf(gguf_files.byte_level(**{"tokenizer.chat_template": string(template)})))
+    assert commands.run("template", path, "--json") == 1
+    assert {seam["answer"] for seam in json.loads(capsys.readouterr().out)["seams"]} == {"safe"}
+
+
+def string(text: str) -> gguf_files.Typed:
+    return gguf_files.Typed("string", text)
 
 
 @pytest.mark.parametrize(
