@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +76,7 @@ def command(
     if as_json:
         print_json({"name": source.name, **_fields(found, rule)})
     else:
-        _print(found)
+        _print(found, tok)
     answers = {seam.answer for seam in found.seams} | {prefix.answer for prefix in found.prefixes}
     is_attacked = any(not isinstance(attack, (str, type(None))) for attack in found.attacks.values())
     is_wrong = is_attacked or not answers.isdisjoint(("splits", "changes"))
@@ -111,10 +112,13 @@ def _prefix_fields(prefix: TemplatePrefix) -> dict[str, Any]:
     }
 
 
-def _print(found: TemplateCheck) -> None:
+def _print(found: TemplateCheck, tok: str) -> None:
     for seam in found.seams:
         where = f"{seam.side} {seam.slot} ({seam.shape}; {seam.count} alike)"
-        say(f"{seam.answer:<10} {where}{_why(seam)}")
+        conditions = f", if {' and '.join(seam.conditions)}" if seam.conditions else ""
+        say(f"{seam.answer:<10} {where}{conditions}{_why(seam)}")
+        if seam.turns is not None:
+            say(f"{'':<10} decided by: {_turns_command(tok, seam.turns)}")
     for prefix in found.prefixes:
         more = _why(prefix)
         if prefix.messages:
@@ -127,6 +131,20 @@ def _print(found: TemplateCheck) -> None:
         say(f"{name}: {shown_answer(attack)}")
     for refused in found.refused:
         say(f"refused    {refused}")
+
+
+def _turns_command(tok: str, turns: tuple[str, str]) -> str:
+    """Return the command that decides a seam, for a shell."""
+    from tokdfa.jobs.splices.parts import parts_of
+    from tokdfa.jobs.templates.seams import written
+
+    sides = ([_escaped(part) if isinstance(part, str) else part for part in parts_of(text)] for text in turns)
+    texts = map(written, sides)
+    return shlex.join(["tokdfa", "turns", tok, "--escapes", "--", *texts])
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\n", "\\n")
 
 
 def _why(found: TemplateSeam | TemplatePrefix) -> str:

@@ -16,7 +16,7 @@ from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["Turns", "check_turns", "near_seam", "seam_of"]
+__all__ = ["Turns", "check_turns", "near_seam", "next_to_seam", "seam_of"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -129,7 +129,7 @@ def seam_of(
     if (far_left and not left) or (far_right and not right):
         return Splice(True)
     # Texts beyond a content that may be any text are unknown: a proof for more texts is a proof.
-    some_left, some_right = _beside(left, -1), _beside(right, 0)
+    some_left, some_right = next_to_seam(left, right)
     dropped = left[: len(left) - len(some_left)], right[len(some_right) :]
     is_more = any(
         len(parts) > 1 or any(isinstance(part, str) or part != Slot(part.name) for part in parts) for parts in dropped
@@ -201,6 +201,11 @@ def _beside(parts: Sequence[Part], end: int) -> list[Part]:
 def near_seam(tokenizer: Tokenizer, before: Sequence[Part], after: Sequence[Part]) -> tuple[list[Part], list[Part]]:
     """Return the parts on both sides of a seam that may matter: up to special tokens that are always found."""
     return _parted(tokenizer, before, at_last=True)[1], _parted(tokenizer, after, at_last=False)[0]
+
+
+def next_to_seam(before: Sequence[Part], after: Sequence[Part]) -> tuple[list[Part], list[Part]]:
+    """Return the parts next to a seam that may matter with any texts beyond them."""
+    return _beside(before, -1), _beside(after, 0)
 
 
 def _completed(tokenizer: Tokenizer, found: SplitTexts, left: Sequence[Part], right: Sequence[Part]) -> SplitTexts:

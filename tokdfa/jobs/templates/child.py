@@ -1,7 +1,9 @@
 """The program of the child process that renders a template, with JSON in and out, and the strings that it renders.
 
-Contents are `Marked` strings of characters that stand for them: adding and stripping these is recorded in the
-characters, and all other operations on them are noted.
+Contents are `Marked` strings of characters that stand for them. Adding and stripping these is recorded in the
+characters; a part of a content, such as ``content.split("</think>")[-1]``, has a character of its own. A branch on a
+content, such as ``"</think>" in content``, is followed on both sides, one rendering each. All other operations on
+contents are noted.
 """
 
 from __future__ import annotations
@@ -16,23 +18,43 @@ __all__: list[str] = []
 
 FIRST: Final = 0xF0000
 """The character that stands for the first content; each has four, by the sides on which white space is stripped."""
+FIRST_PART: Final = 0xF8000
+"""The character that stands for the first part of a content."""
 _LAST: Final = 0xFFFFD
 
 _notes: list[dict[str, Any]] = []
 """The operations on contents, and where: ``{"what": …, "line": …, "slots": […]}``."""
+_parts: list[dict[str, Any]] = []
+"""The parts of contents, in the order of their characters: ``{"of": character, "operation": …, "text": …}``."""
+_planned: list[bool] = []
+_answers: dict[tuple[str, str, str], bool] = {}
+"""The answers to questions about contents in this rendering: the first ones as planned, others as they usually are."""
+_MOST_PATHS = 128
+_MOST_PARTS = 200
+
+
+def _slot_of(point: int) -> int:
+    """Return the number of the content that a character, or a part of it, stands for."""
+    while point >= FIRST_PART:
+        point = ord(_parts[(point - FIRST_PART) // 4]["of"])
+    return (point - FIRST) // 4
 
 
 def slots_in(value: object) -> set[int]:
     """Return the numbers of the contents that a string, or one in a list or a dict, stands for."""
     if isinstance(value, str):
         points = map(ord, str.__str__(value))
-        return {(point - FIRST) // 4 for point in points if FIRST <= point <= _LAST}
+        return {_slot_of(point) for point in points if FIRST <= point <= _LAST}
+    if isinstance(value, Pieces):
+        value = [*list.__iter__(value)]
     members = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
     return set().union(*map(slots_in, members))
 
 
 def is_marked(value: object) -> bool:
     """Return whether a string, or one in a list or a dict, stands for contents."""
+    if isinstance(value, str):
+        return any(FIRST <= ord(symbol) <= _LAST for symbol in str.__str__(value))
     return bool(slots_in(value))
 
 
@@ -52,10 +74,109 @@ def note(what: str, *values: object) -> None:
     _notes.append({"what": what, "line": line, "slots": sorted(slots_in(values))})
 
 
+def _holds(question: str, content: str, text: str = "") -> bool:
+    """Return the answer to a question about a content, which has the same one throughout a rendering."""
+    key = question, str.__str__(content), str.__str__(text)
+    if key not in _answers:
+        at = len(_answers)
+        _answers[key] = _planned[at] if at < len(_planned) else False
+    return _answers[key]
+
+
+def _part(operation: str, content: str, text: str) -> str:
+    """Return the character of a part of a content."""
+    row = {"of": str.__str__(content), "operation": operation, "text": str.__str__(text)}
+    if row not in _parts:
+        if len(_parts) >= _MOST_PARTS:
+            note(operation, content)
+            return content
+        _parts.append(row)
+    return Marked(chr(FIRST_PART + 4 * _parts.index(row)))
+
+
+class Pieces(list[str]):
+    """What ``content.split(text)`` gives; its first and its last piece are parts of the content."""
+
+    def __init__(self, content: str, text: str) -> None:
+        super().__init__([content])
+        self._content, self._text = content, text
+
+    def __getitem__(self, index: Any) -> Any:
+        if type(index) is int and index in (0, -1):
+            return _part("head" if index == 0 else "tail", self._content, self._text)
+        note("split", self._content)
+        return super().__getitem__(index)
+
+
 class Marked(str):
     """A string that stands for contents, or has such characters."""
 
     __slots__ = ()
+
+    @property
+    def _is_one(self) -> bool:
+        """Whether it stands for a content and nothing else."""
+        return str.__len__(self) == 1
+
+    def _asked(self, question: str, text: object, *more: object) -> bool | None:
+        """Return the answer to a question with a text of the template; None if it is about more than one content."""
+        is_plain = isinstance(text, str) and not is_marked(text) and not more
+        return _holds(question, self, str(text)) if self._is_one and is_plain else None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, str):
+            return False
+        if str.__eq__(self, other):
+            return True
+        if not other:
+            return not self
+        answer = self._asked("is", other)
+        if answer is None:
+            note("eq", self, other)
+            return False
+        return answer
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
+    def __contains__(self, text: object) -> bool:
+        answer = text == "" or self._asked("contains", text)
+        if answer is None:
+            note("contains", self, text)
+            return str.__contains__(self, text)  # type: ignore[operator]
+        return answer
+
+    def __getitem__(self, index: Any) -> str:
+        if isinstance(index, str):
+            # The same for every text: no template finds an attribute of this name.
+            raise TypeError("string indices must be integers")
+        note("getitem", self)
+        return mark(str.__getitem__(self, index))  # type: ignore[no-any-return]
+
+    def startswith(self, text: Any, *more: Any) -> bool:
+        """Return whether a content begins with a text."""
+        answer = self._asked("starts", text, *more)
+        if answer is None:
+            note("startswith", self, text)
+            return str.startswith(self, text, *more)
+        return answer
+
+    def endswith(self, text: Any, *more: Any) -> bool:
+        """Return whether a content ends with a text."""
+        answer = self._asked("ends", text, *more)
+        if answer is None:
+            note("endswith", self, text)
+            return str.endswith(self, text, *more)
+        return answer
+
+    def split(self, text: Any = None, *more: Any) -> list[str]:
+        """Return the pieces of a content between the places of a text."""
+        if self._is_one and isinstance(text, str) and text and not is_marked(text) and not more:
+            return Pieces(self, text)
+        note("split", self)
+        return [*map(mark, str.split(self, text, *more))]
 
     def __str__(self) -> str:
         return self
@@ -72,6 +193,10 @@ class Marked(str):
         return str.__format__(self, how)
 
     def __bool__(self) -> bool:
+        if not all(FIRST <= ord(symbol) <= _LAST for symbol in str.__str__(self)):
+            return True
+        if self._is_one:
+            return not _holds("is", self)
         note("a branch on whether it is empty", self)
         return True
 
@@ -88,6 +213,9 @@ class Marked(str):
         return self._stripped(characters, False, True)
 
     def _stripped(self, characters: str | None, left: bool, right: bool) -> str:
+        if characters is not None and self._is_one and not is_marked(characters):
+            side = "" if left and right else "l" if left else "r"
+            return _part(f"{side}strip", self, characters)
         if characters is not None:
             note("strip of some white space" if all(map(str.isspace, characters)) else "strip", self)
         text = str.lstrip(str.__str__(self)) if left else str.__str__(self)
@@ -113,11 +241,26 @@ def _noting_method(name: str) -> Callable[..., Any]:
 
 
 # The methods of every object, but for comparing, hashing and showing it.
-_KEPT = {*vars(Marked), *vars(object), "__getnewargs__"}
+_KEPT = {*vars(object), "__getnewargs__"}
 _KEPT -= {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__repr__"}
 for _name in dir(str):
-    if _name not in _KEPT:
+    if _name not in _KEPT | {*vars(Marked)} - {"__hash__"}:
         setattr(Marked, _name, _noting_method(_name))
+
+
+def _noting_list_method(name: str) -> Callable[..., Any]:
+    plain = getattr(list, name)
+
+    def method(self: Pieces, *arguments: Any, **named: Any) -> Any:
+        note("split", [*list.__iter__(self)], *arguments)
+        return plain(self, *arguments, **named)
+
+    return method
+
+
+for _name in dir(list):
+    if _name not in _KEPT | {*vars(Pieces), "__class_getitem__", "__hash__"}:
+        setattr(Pieces, _name, _noting_list_method(_name))
 
 
 # The effect of these depends on no content, or only puts contents side by side.
@@ -159,6 +302,7 @@ def main() -> None:
             answer["unkept"] = [*_unkept(template, _constants(environment, asked["template"]), asked)]
         else:
             answer["renderings"] = [*_rendered(template, asked["shapes"])]
+            answer["parts"] = _parts
     except jinja2.TemplateSyntaxError as error:
         answer = {"error": error.message, "line": error.lineno}
     except MemoryError:
@@ -172,11 +316,24 @@ class _RefusedError(Exception):
     """The exception that a template raises by itself."""
 
 
-def _rendered(template: Any, shapes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _rendered(template: Any, shapes: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Yield the renderings of each conversation, for all answers to the questions about contents that are asked."""
     template.root_render_func.__globals__["_tokdfa_template"] = template
     for shape in shapes:
-        _notes.clear()
-        yield {**_row(template, shape), "notes": [*_notes]}
+        rows: list[dict[str, Any]] = []
+        plans: list[list[bool]] = [[]]
+        while plans and len(rows) < _MOST_PATHS:
+            _planned[:] = plans.pop()
+            _notes.clear()
+            _answers.clear()
+            row = _row(template, shape)
+            answers = [*_answers.values()]
+            plans += [[*answers[:at], not answers[at]] for at in range(len(_planned), len(answers))]
+            rows.append({**row, "answers": [(*key, answer) for key, answer in _answers.items()], "notes": [*_notes]})
+        if plans:
+            slots = sorted(slots_in([shape["messages"]]))
+            rows[0]["notes"].append({"what": f"more than {_MOST_PATHS} branches", "line": None, "slots": slots})
+        yield rows
 
 
 def _row(template: Any, variables: dict[str, Any]) -> dict[str, Any]:
@@ -260,18 +417,20 @@ def _environment() -> Any:
 
         def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
             if is_marked(left) or is_marked(right):
-                if operator == "+":
+                if operator == "+" and not isinstance(left, Pieces) and not isinstance(right, Pieces):
                     return mark(left + right)
                 note(f"the operator {operator}", left, right)
             return mark(super().call_binop(context, operator, left, right))
 
         def call(self, context: Any, function: Any, *arguments: Any, **named: Any) -> Any:
             owner = getattr(function, "__self__", None)
-            if isinstance(owner, str) and not isinstance(owner, Marked) and is_marked([*arguments, *named.values()]):
+            # Jinja adds the variables of the loop and of the block.
+            values = [*arguments, *(value for key, value in named.items() if key not in ("_loop_vars", "_block_vars"))]
+            if isinstance(owner, str) and not isinstance(owner, Marked) and is_marked(values):
                 name = getattr(function, "__name__", "")
-                if name == "join":
+                if name == "join" and not isinstance(arguments[0], Pieces):
                     return mark(owner.join(map(str.__str__, *arguments)))
-                note(name, *arguments, *named.values())
+                note(name, *values)
             return mark(super().call(context, function, *arguments, **named))
 
     def joined(parts: Any) -> Any:
@@ -298,6 +457,9 @@ def _noting(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def filtered(*arguments: Any, **named: Any) -> Any:
         values = [*arguments, *named.values()]
+        pieces = next((value for value in values if isinstance(value, Pieces)), None)
+        if pieces is not None and name in ("first", "last"):
+            return pieces[0 if name == "first" else -1]
         is_text = any(isinstance(value, str) and is_marked(value) for value in values)
         if is_marked(values) and (name not in _FILTERS or (is_text and name in _CONTAINER_FILTERS)):
             note(f"the filter {name}", *values)

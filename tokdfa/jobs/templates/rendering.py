@@ -6,15 +6,17 @@ import itertools
 import json
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import tokdfa
 from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.jobs.splices.parts import Part, Slot, checked_parts
-from tokdfa.jobs.templates.child import FIRST, is_marked
+from tokdfa.jobs.templates.child import FIRST, FIRST_PART, is_marked
+from tokdfa.jobs.templates.contents import Condition, Origin, Origins, filled, narrowed, values_in
 
 _TOOL = {
     "type": "function",
@@ -92,7 +94,7 @@ CHAINS: Final[tuple[Shape, ...]] = (
 """Conversations that grow turn by turn: the rendering of the first turns should be kept in all longer ones."""
 
 MAX_BYTES = 1 << 30
-_MOST_OUTPUT = 1 << 22
+_MOST_OUTPUT = 1 << 24
 
 
 class Note(NamedTuple):
@@ -104,12 +106,48 @@ class Note(NamedTuple):
 
 
 class Rendering(NamedTuple):
-    """The text that a template makes of a conversation."""
+    """The text that a template makes of a conversation, for the contents that fulfil some conditions."""
 
     shape: Shape
     parts: tuple[Part, ...]  # What it writes; empty if it refuses the conversation
     notes: tuple[Note, ...]
     refused: str  # Why it refuses the conversation, in its own words; empty if it does not
+    conditions: tuple[Condition, ...] = ()
+    origins: Origins = MappingProxyType({})  # Of the slots that are parts of contents
+
+    def content_of(self, slot: Slot) -> str:
+        """Return the name of the content that a slot is, or is a part of."""
+        return self.origins[slot.name].content if slot.name in self.origins else slot.name
+
+    def name_of(self, slot: Slot) -> str:
+        """Return the name of a slot, for people."""
+        return self.origins[slot.name].name if slot.name in self.origins else slot.name
+
+    def narrowed(self, side: Sequence[Part], *, from_left: bool) -> list[Part]:
+        """Return the parts on a side of a seam; the part next to it without texts that the conditions exclude."""
+        parts = [*side]
+        at = 0 if from_left else len(parts) - 1
+        slot = parts[at] if parts else ""
+        if isinstance(slot, Slot):
+            origin = self.origins.get(slot.name, Origin(slot.name))
+            parts[at : at + 1] = narrowed(slot, origin, self.conditions, from_left=from_left)
+        return [*checked_parts(parts)]
+
+    def gives(self, values: Sequence[str]) -> bool:
+        """Return whether contents are found that give values to all slots and fulfil the conditions."""
+        slots = [part for part in self.parts if isinstance(part, Slot)]
+        return next(filled(slots, values, self.conditions, self.origins), None) == [*values]
+
+    def texts(self, texts: tuple[str, str], sides: tuple[Sequence[Part], Sequence[Part]]) -> Iterator[tuple[str, str]]:
+        """Yield two texts of parts on two sides of a seam that contents give: these texts first, if they do."""
+        first, second = (next(values_in(side, text), None) for side, text in zip(sides, texts, strict=True))
+        if first is None or second is None:
+            return
+        slots = [part for part in (*sides[0], *sides[1]) if isinstance(part, Slot)]
+        for values in filled(slots, [*first, *second], self.conditions, self.origins):
+            rest = iter(values)
+            before, after = ("".join(part if isinstance(part, str) else next(rest) for part in side) for side in sides)
+            yield before, after
 
 
 class Unkept(NamedTuple):
@@ -123,15 +161,21 @@ class Unkept(NamedTuple):
 
 def rendered(
     template: str, shapes: Sequence[Shape], variables: Mapping[str, str], max_seconds: int = 10
-) -> list[Rendering]:
-    """Return the renderings of conversations by a template; it may take `max_seconds` of CPU time."""
+) -> list[list[Rendering]]:
+    """Return the renderings of each conversation by a template, one for each way in which it decides by contents.
+
+    All of them together may take `max_seconds` of CPU time.
+    """
     if find_spec("jinja2") is None:
         raise UnsupportedFeatureError("jinja2 is not installed", hint="pip install 'tokdfa[templates]'")
     if is_marked(template):
         raise UnsupportedFeatureError("a template with private characters", value="U+F0000")
     asked = {"shapes": [shape.variables(variables) for shape in shapes]}
-    rows = _asked(template, asked, max_seconds)["renderings"]
-    return [_rendering(shape, row) for shape, row in zip(shapes, rows, strict=True)]
+    answer = _asked(template, asked, max_seconds)
+    return [
+        [_rendering(shape, row, _Reader(shape, answer["parts"])) for row in rows]
+        for shape, rows in zip(shapes, answer["renderings"], strict=True)
+    ]
 
 
 def unkept(
@@ -182,15 +226,47 @@ def _asked(template: str, asked: dict[str, Any], max_seconds: int) -> dict[str, 
     return answer
 
 
-def _rendering(shape: Shape, row: dict[str, Any]) -> Rendering:
+class _Reader:
+    """A reader of the characters that stand for contents and parts of contents."""
+
+    def __init__(self, shape: Shape, parts: Sequence[Mapping[str, str]]) -> None:
+        self._slots = shape.slots
+        self._parts = parts
+        self.origins: dict[str, Origin] = {}
+
+    def origin(self, symbol: str) -> Origin:
+        """Return the origin of what a character stands for, with the white space that is stripped as the last step."""
+        point = ord(symbol)
+        whole = self._whole(point)
+        strips = {1: "lstrip", 2: "rstrip", 3: "strip"}.get(point & 3)
+        return whole if strips is None else whole._replace(steps=(*whole.steps, (strips, None)))
+
+    def _whole(self, point: int) -> Origin:
+        if point < FIRST_PART:
+            return Origin(self._slots[(point - FIRST) // 4])
+        row = self._parts[(point - FIRST_PART) // 4]
+        before = self.origin(row["of"])
+        return before._replace(steps=(*before.steps, (row["operation"], row["text"])))
+
+    def part(self, symbol: str) -> Part:
+        """Return the slot that a character stands for; another character as it is."""
+        point = ord(symbol)
+        if not is_marked(symbol):
+            return symbol
+        whole, left, right = self._whole(point), bool(point & 1), bool(point & 2)
+        if not whole.steps:
+            return Slot(whole.content, None, left, right)
+        self.origins[whole.slot_name] = whole
+        # More texts than there are, if white space is stripped as well.
+        return Slot(whole.slot_name, None if left or right else whole.pattern, left, right)
+
+
+def _rendering(shape: Shape, row: dict[str, Any], reader: _Reader) -> Rendering:
     names = shape.slots
     noted = [Note(note["what"], note["line"], tuple(names[slot] for slot in note["slots"])) for note in row["notes"]]
-    parts: list[Part] = []
-    for symbol in row["text"] or "":
-        point = ord(symbol) - FIRST
-        if 0 <= point < 4 * len(names):
-            parts.append(Slot(names[point // 4], None, bool(point & 1), bool(point & 2)))
-        else:
-            parts.append(symbol)
+    parts = checked_parts([*map(reader.part, row["text"] or "")])
+    conditions = [
+        Condition(reader.origin(symbol), question, text, holds) for question, symbol, text, holds in row["answers"]
+    ]
     refused = row["refused"] if row["refused"] is not None else row["error"] or ""
-    return Rendering(shape, checked_parts(parts), tuple(dict.fromkeys(noted)), refused)
+    return Rendering(shape, parts, tuple(dict.fromkeys(noted)), refused, tuple(conditions), reader.origins)

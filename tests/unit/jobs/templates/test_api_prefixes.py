@@ -14,7 +14,8 @@ import tokdfa
 from tests.support.seeds import seeds
 from tests.support.tokenizer_files import added_token, as_bytes, tokenizer_json
 from tokdfa.jobs.splices.parts import Slot
-from tokdfa.jobs.templates.api import TemplatePrefix, check_template, pairs_of, rest_of
+from tokdfa.jobs.templates.api import TemplatePrefix, check_template
+from tokdfa.jobs.templates.prefixes import pairs_of, rest_of
 from tokdfa.jobs.templates.rendering import CHAINS, Shape
 
 jinja2 = pytest.importorskip("jinja2", reason="jinja2 is not installed")
@@ -76,8 +77,8 @@ def with_content(written: str) -> str:
         # An earlier turn is written otherwise, or another part of it, for some contents or for all.
         (LOOP.replace("<|bot|>", ODD_LAST + "<|bot|>"), "kept changes", "kept"),
         (with_content("m.content if loop.last else m.content | trim"), "changes kept", "changes"),
-        (with_content("m.content if loop.last else m.content.split('</think>')[-1]"), "changes undecided", "changes"),
-        (with_content("m.content if m.content != 'xyzzy' or loop.last else ''"), "changes undecided", "changes"),
+        (with_content("m.content if loop.last else m.content.split('</think>')[-1]"), "changes kept", "changes"),
+        (with_content("m.content if m.content != 'xyzzy' or loop.last else ''"), "changes kept", "changes"),
         # The system prompt moves to the last turn.
         (LOOP.replace("<|bot|>", MOVED + "<|bot|>"), "kept changes", "kept changes"),
         # Something is done to contents, and no content is found for which they are not kept.
