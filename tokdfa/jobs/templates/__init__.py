@@ -6,8 +6,10 @@ Read in this order:
 2. `rendering`: the finite set of conversations that it is rendered for, with slots for contents; and the child process
    that renders them, with limits. `child` is its program, with the strings that stand for contents and record a
    template's operations on them.
-3. `api`: `check_template`, which decides the seams next to each slot, whether the ids of a conversation are kept when a
-   turn is added, and injection.
+3. `contents`: the conditions of a rendering on contents, parts of contents, and contents that fulfil conditions.
+4. `seams` and `prefixes`: the decisions about the seams next to each slot, and whether the ids of a conversation are
+   kept when a turn is added.
+5. `api`: `check_template`, which makes these decisions, and decides injection.
 
 Used by: the command `template`. It needs jinja2, the extra `templates`.
 

@@ -82,7 +82,7 @@ class Decider:
         self._known: dict[object, Splice] = {}
 
     def answer(self, rendering: Rendering, before: Sequence[Part], after: Sequence[Part]) -> Answer:
-        """Return the answer about a seam; two texts for which it splits are those of some contents."""
+        """Return the answer about a seam; contents give the two texts for which it splits."""
         # A proof for more texts is a proof. If texts are split that no contents give, there may be a proof for fewer.
         for sides in (
             ([*map(_free, before[:-1]), *before[-1:]], [*after[:1], *map(_free, after[1:])]),
