@@ -18,7 +18,7 @@ from tokdfa.jobs.templates.seams import UNREAL, Decider, TemplateSeam, seams_of
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["TemplateCheck", "TemplatePrefix", "TemplateSeam", "check_template"]
+__all__ = ["TemplateCheck", "check_template"]
 
 _BOS = ("<|begin_of_text|>", "<s>", "<BOS_TOKEN>", "<|begin▁of▁sentence|>", "<bos>")
 _EOS = ("<|eot_id|>", "<|im_end|>", "</s>", "<|END_OF_TURN_TOKEN|>", "<|end|>", "<|endoftext|>", "<eos>")

@@ -116,17 +116,17 @@ def narrowed(slot: Slot, origin: Origin, conditions: Sequence[Condition], *, fro
 
     Their texts need not fulfil all conditions.
     """
-    own = {
-        condition.question: condition.text for condition in conditions if condition == (origin, *condition[1:3], True)
-    }
+    if slot.strips_left or slot.strips_right:
+        return [slot]
+    own = {question: text for of, question, text, holds in conditions if of == origin and holds}
     if "is" in own:
         return [own["is"]]
     edge = own.get("starts" if from_left else "ends")
     if edge:
         return [edge, Slot(slot.name)] if from_left else [Slot(slot.name), edge]
-    if slot.strips_left or slot.strips_right or Condition(origin, "is", "", False) not in conditions:
+    if Condition(origin, "is", "", False) not in conditions:
         return [slot]
-    return [replace(slot, pattern="[\\s\\S]+" if slot.pattern is None else slot.pattern.removesuffix("?"))]
+    return [replace(slot, pattern=r"[\s\S]+" if slot.pattern is None else slot.pattern.removesuffix("?"))]
 
 
 Origins: TypeAlias = Mapping[str, Origin]

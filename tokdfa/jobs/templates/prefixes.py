@@ -21,6 +21,8 @@ from tokdfa.jobs.templates.contents import agree
 from tokdfa.jobs.templates.rendering import Rendering, Shape, Unkept
 from tokdfa.jobs.templates.seams import Answer, Decider
 
+__all__ = ["TemplatePrefix"]
+
 Kind: TypeAlias = Literal["turn", "prompt"]
 
 

@@ -16,6 +16,8 @@ from tokdfa.jobs.splices.turns import near_seam, next_to_seam, seam_of
 from tokdfa.jobs.templates.rendering import Note, Rendering
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
+__all__ = ["TemplateSeam"]
+
 UNREAL: Final = "texts are split, but no contents were found for which the template writes them"
 """Why it is undecided where a search finds texts that are not among those that the template writes."""
 
@@ -89,6 +91,9 @@ class Decider:
             _narrowed(rendering, before, after),
             ([*map(_free, before)], [*map(_free, after)]),
         ):
+            if not all(sides):
+                # Nothing is on one side.
+                return Answer("safe")
             try:
                 found = seam_of(self.tokenizer, *sides, quick=True, known=self._known)
             except (UnsupportedFeatureError, LimitExceededError) as error:
