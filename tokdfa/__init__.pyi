@@ -81,9 +81,9 @@ from tokdfa.jobs.splices.parts import Slot as Slot
 from tokdfa.jobs.splices.turns import Turns as Turns
 from tokdfa.jobs.splices.turns import check_turns as check_turns
 from tokdfa.jobs.templates.api import TemplateCheck as TemplateCheck
-from tokdfa.jobs.templates.api import TemplatePrefix as TemplatePrefix
-from tokdfa.jobs.templates.api import TemplateSeam as TemplateSeam
 from tokdfa.jobs.templates.api import check_template as check_template
+from tokdfa.jobs.templates.prefixes import TemplatePrefix as TemplatePrefix
+from tokdfa.jobs.templates.seams import TemplateSeam as TemplateSeam
 from tokdfa.jobs.validation.api import validate as validate
 from tokdfa.jobs.validation.validator import Validator as Validator
 from tokdfa.jobs.validation.violation import Violation as Violation

@@ -15,7 +15,9 @@ from tokdfa.cli.output import print_json, remark, say
 from tokdfa.cli.splice import answer_fields, rule_option, shown_answer
 
 if TYPE_CHECKING:
-    from tokdfa.jobs.templates.api import TemplateCheck, TemplatePrefix, TemplateSeam
+    from tokdfa.jobs.templates.api import TemplateCheck
+    from tokdfa.jobs.templates.prefixes import TemplatePrefix
+    from tokdfa.jobs.templates.seams import TemplateSeam
 
 
 @click.command("template")
