@@ -180,6 +180,7 @@ def of_search(files: Files) -> Iterator[Run]:
     yield tok, "a", ids
     yield tok, "x", ids
     yield tok, "a", ids, "--count"
+    yield tok, "--words", files.write("words.txt", "a\nc"), ids, "--count"
 
 
 def of_replace(files: Files) -> Iterator[Run]:

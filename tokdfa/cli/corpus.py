@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tokdfa.jobs.shards.report import Report
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
+T = TypeVar("T")
 Advance = Callable[[int], object]
 """Takes the number of ids that are done, again and again."""
 
@@ -108,8 +109,8 @@ def _print(report: Report) -> None:
     say(f"read: {read}")
 
 
-def count_in_files(paths: Sequence[str], threads: int, count: Callable[[Path, Advance], int]) -> tuple[int, bool]:
-    """Return the sum of the counts of all files, and whether all could be read."""
+def count_in_files(paths: Sequence[str], threads: int, count: Callable[[Path, Advance], T]) -> tuple[list[T], bool]:
+    """Return the counts of all files that could be read, and whether all could."""
     from concurrent.futures import ThreadPoolExecutor
 
     from tokdfa.stores.opening import find_stores
@@ -117,23 +118,23 @@ def count_in_files(paths: Sequence[str], threads: int, count: Callable[[Path, Ad
     files = find_stores(paths)
     with progress(files) as (advance, finished), ThreadPoolExecutor(threads) as pool:
 
-        def of(path: Path) -> int | str:
+        def of(path: Path) -> tuple[T | None, str | None]:
             try:
                 with of_file(path):
-                    return count(path, advance or (lambda _: None))
+                    return count(path, advance or (lambda _: None)), None
             except TokdfaError as error:
-                return str(error)
+                return None, str(error)
             except OSError as error:
-                return f"{path}: {error.strerror or error}"
+                return None, f"{path}: {error.strerror or error}"
             finally:
                 if finished is not None:
                     finished(str(path))
 
         found = [*pool.map(of, files)]
-    for message in (each for each in found if isinstance(each, str)):
+    for message in (message for _, message in found if message is not None):
         remark(message)
     sys.stderr.flush()
-    return sum(each for each in found if isinstance(each, int)), not any(isinstance(each, str) for each in found)
+    return [each for each, _ in found if each is not None], all(message is None for _, message in found)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ import click
 from tokdfa.cli import options
 from tokdfa.cli.corpus import count_in_files, is_of_files
 from tokdfa.cli.ids import given_text, of_file, read_words
-from tokdfa.cli.output import say
+from tokdfa.cli.output import counted, print_json, print_table, say
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from tokdfa.base.arrays import IntegerArray
     from tokdfa.cli.corpus import Advance
     from tokdfa.jobs.searching.api import Searcher
+    from tokdfa.jobs.searching.counting import Counts
     from tokdfa.jobs.searching.stream import Match
+    from tokdfa.stores.store import Chunk
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
     Read: TypeAlias = Callable[[Path], Iterator[IntegerArray]]
@@ -88,7 +90,8 @@ def command(
     documents.
 
     Each line is one match: first byte, byte after it, first token, token after it, text. With --count IDS may be
-    several files, folders and patterns.
+    several files, folders and patterns; with --words as well, each word has a line with its matches, and the documents
+    and files that have one.
 
     Exit status: 0 there is a match, 1 there is none, 2 trouble.
 
@@ -114,9 +117,12 @@ def command(
     n_patterns = 0 if words is not None or names else 1
     if only_count and not names and len(pattern_and_ids) > n_patterns:
         given = pattern_and_ids[n_patterns:]
+        if words is not None:
+            chunks_of = partial(_chunks_of, dtype=dtype, field=field)
+            listed = read_words(words)
+            return _print_words(searcher_of(listed), listed, given, chunks_of, threads or os.cpu_count() or 1, as_json)
         if len(given) > 1 or threads is not None or is_of_files(given[0]):
-            searcher = searcher_of(pattern_and_ids[0] if words is None else read_words(words))
-            return _print_count(searcher, given, read, threads or os.cpu_count() or 1, as_json)
+            return _print_count(searcher_of(pattern_and_ids[0]), given, read, threads or os.cpu_count() or 1, as_json)
     if threads is not None:
         raise click.UsageError("--threads is for --count")
     if len(pattern_and_ids) != n_patterns + 1:
@@ -154,9 +160,63 @@ def _print_count(searcher: Searcher, paths: tuple[str, ...], read: Read, threads
 
         return sum(map(len, searcher.iter_matches(chunks())))
 
-    count, is_whole = count_in_files(paths, threads, matches)
-    _say_count(count, as_json)
+    counts, is_whole = count_in_files(paths, threads, matches)
+    _say_count(sum(counts), as_json)
+    return 2 if not is_whole else 0 if sum(counts) else 1
+
+
+def _chunks_of(path: Path, dtype: str | None, field: str | None) -> Iterator[Chunk]:
+    from tokdfa.stores import consistent, iter_ids, open_store
+    from tokdfa.stores.store import Chunk
+
+    if str(path) == "-":
+        return (Chunk(ids) for ids in iter_ids("-", dtype=dtype, field=field))
+    return consistent(open_store(path, dtype=dtype, field=field)).iter_chunks()
+
+
+def _print_words(
+    searcher: Searcher,
+    words: list[bytes],
+    paths: tuple[str, ...],
+    chunks_of: Callable[[Path], Iterator[Chunk]],
+    threads: int,
+    as_json: bool,
+) -> int:
+    """Print how often each word occurs in all files, and return the exit status."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from tokdfa.jobs.searching.counting import add_counts, count_words
+
+    def counts_of(path: Path, advance: Advance) -> Counts:
+        return count_words(searcher, chunks_of(path), advance)
+
+    counts, is_whole = (
+        ([counts_of(Path("-"), lambda _: None)], True) if paths == ("-",) else count_in_files(paths, threads, counts_of)
+    )
+    total: Counts = reduce(add_counts, counts, {})
+    count = sum(row[0] for row in total.values())
+    shown = {word: total.get(word, [0, 0, 0]) for word in words}
+    if as_json:
+        names = ("count", "documents", "files")
+        rows = [{"word": _text(word), **dict(zip(names, row, strict=True))} for word, row in shown.items()]
+        print_json({"total": count, "words": rows})
+    else:
+        table = Table(box=None, pad_edge=False)
+        table.add_column("word", overflow="fold")
+        for title in ("matches", "documents", "files"):
+            table.add_column(title, justify="right")
+        for word, row in sorted(shown.items(), key=lambda item: -item[1][0]):
+            if row[0]:
+                table.add_row(Text(_text(word)), *(f"{n:,}" for n in row))
+        print_table(table)
+        matches = f"{count:,} match{'es' * (count != 1)}"
+        say(f"{matches} of {len(total):,} of {counted(len(shown), 'word')}")
     return 2 if not is_whole else 0 if count else 1
+
+
+def _text(word: bytes) -> str:
+    return word.decode("utf-8", "backslashreplace")
 
 
 def _say_count(count: int, as_json: bool) -> None:

@@ -2,7 +2,7 @@
 
 Read `api` first (`search` and `Searcher`), then `plan` (the spelling of ids, the effect of every id on the
 automaton of a pattern, and when it pays to compute it) and `stream` (a search under way, chunk by chunk, its matches,
-and the special tokens of a stream).
+and the special tokens of a stream). `counting` counts words by matches, documents and files.
 
 Used by: `Tokenizer.search`, the command `search`.
 
