@@ -21,7 +21,7 @@ import tokdfa
 from tests.support import sentencepieces, unigrams
 from tests.support.editing import edited
 from tests.support.family_files import BYTE_OF, MANY_PARTS, OF_JSON, PARTS, SMALL_PATTERNS, Fields, ranks
-from tests.support.tokenizer_files import tiktoken_lines
+from tests.support.tokenizer_files import rwkv_lines, tiktoken_lines
 from tokdfa.base.errors import FileFormatError, LimitExceededError, PatternError, UnsupportedFeatureError
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -177,6 +177,28 @@ def of_ranks(family: str, ranks: dict[bytes, int], name: str) -> Member:
     )  # fmt: skip
 
 
+def of_longest_match(family: str, tokens: dict[bytes, int]) -> Member:
+    """Return the member of a vocabulary of RWKV, next to the definition: at each offset the longest token."""
+    words = {id: token for token, id in tokens.items()}
+    longest = max(map(len, tokens))
+    load = partial(tokdfa.load, rwkv_lines(tokens))
+
+    def encode(text: str) -> list[int]:
+        data, ids, at = text.encode(), [], 0
+        while at < len(data):
+            size = next(size for size in range(longest, 0, -1) if data[at : at + size] in tokens)
+            ids.append(tokens[data[at : at + size]])
+            at += min(size, len(data) - at)
+        return ids
+
+    def spell(ids: list[int]) -> bytes:
+        return b"".join(map(words.__getitem__, ids))
+
+    return Member(
+        family, load(), encode, lambda ids: spell(ids).decode("utf-8", "replace"), spell, sorted(words), load=load,
+    )  # fmt: skip
+
+
 def of_model(family: str, data: bytes) -> Member | None:
     """Return the member of a SentencePiece model; None if it is refused here."""
     load = partial(tokdfa.load, data)
@@ -227,6 +249,9 @@ FAMILIES: dict[str, Callable[[random.Random], Member]] = {
     ),
     "improper ranks": lambda drawn: of_ranks(
         "improper ranks", ranks(drawn, proper=False), drawn.choice(drawn.choice([RANK_PATTERNS, SMALL_PATTERNS]))
+    ),
+    "longest match": lambda drawn: of_longest_match(
+        "longest match", {word: id + 1 for word, id in ranks(drawn, proper=False).items() if word}
     ),
     **{
         name: _drawn_until_read(name, lambda drawn, name=name: of_tokenizer_json(name, OF_JSON[name](drawn)))  # type: ignore[misc]

@@ -74,6 +74,18 @@ def tiktoken_lines(ranked: dict[bytes, int] = RANKS) -> bytes:
     return b"".join((base64.b64encode(word) or b"=") + b" %d\n" % rank for word, rank in ranked.items())
 
 
+def rwkv_lines(tokens: dict[bytes, int]) -> bytes:
+    """The vocabulary of RWKV with these tokens: texts are written as strings, and other bytes as bytes."""
+    lines = []
+    for token, id in tokens.items():
+        try:
+            written = repr(token.decode())
+        except UnicodeDecodeError:
+            written = repr(token)
+        lines.append(f"{id} {written} {len(token)}\n")
+    return "".join(lines).encode()
+
+
 def tekken_json(ranked: dict[bytes, int] = RANKS, n_specials: int = 20, **changes: Any) -> dict[str, Any]:
     return {
         "config": {

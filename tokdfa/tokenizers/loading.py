@@ -26,7 +26,7 @@ __all__ = ["default_dictionary", "default_tokenizer", "load"]
 
 Specials: TypeAlias = Mapping[str, int] | str | Path
 # The library that a format is the one of, where it is not tokenizers.
-_LIBRARY = {"tiktoken": "tiktoken", "tekken": "tiktoken", "sentencepiece": "sentencepiece"}
+_LIBRARY = {"tiktoken": "tiktoken", "tekken": "tiktoken", "sentencepiece": "sentencepiece", "rwkv": "rwkv"}
 
 
 def load(
@@ -187,7 +187,8 @@ def tokenizer_of(
             what = f"{contents.algorithm} is modelled only with {contents.own_splitting}"
             raise UnsupportedFeatureError(what, value=pretokenizer, where=where)
         if unicode is not None:
-            _check_version(found, found.normalizer, unicode, found.normalizer.library)
+            library = _LIBRARY.get(contents.format) or found.normalizer.library
+            _check_version(found, getattr(found, "normalizer", None), unicode, library)
         return kind(found)
     if contents.format == pretokenizer == "clip":
         from tokdfa.tokenizers.formats.merges import clip_as_transformers_has_it

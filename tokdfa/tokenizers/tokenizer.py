@@ -51,12 +51,13 @@ class Tokenizer(AnyTokenizer):
 
     Attributes
     ----------
-    contents : Contents, UnigramContents or WordPieceContents
+    contents : Contents, UnigramContents, WordPieceContents or LongestMatchContents
         The content of the file.
     rewriting : Rewriting
         The normalizer, and the steps of the decoder.
     model : Model
-        :class:`BytePairs`, :class:`Unigram` or :class:`WordPiece`; it decides about symbols outside its alphabet.
+        :class:`BytePairs`, :class:`Unigram`, :class:`WordPiece` or :class:`LongestMatch`; it decides about symbols
+        outside its alphabet.
 
     Byte pairs have the attributes of :class:`BytePairs` as well. All others are described in :class:`AnyTokenizer`.
 
@@ -324,6 +325,10 @@ def _model_of(contents: Any) -> Model:
         from tokdfa.tokenizers.models.unigram.unigram import Unigram
 
         return Unigram(contents)
+    if contents.algorithm == "longest match":
+        from tokdfa.tokenizers.models.longest_match import LongestMatch
+
+        return LongestMatch(contents)
     from tokdfa.tokenizers.models.wordpiece.wordpiece import WordPiece
 
     return WordPiece(contents)

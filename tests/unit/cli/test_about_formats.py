@@ -20,6 +20,7 @@ from tests.support.tokenizer_files import (
     SPELLED,
     as_bytes,
     merges_txt,
+    rwkv_lines,
     tekken_json,
     tiktoken_lines,
     tokenizer_json,
@@ -123,6 +124,7 @@ def samples(what: str, folder: Path) -> list[Any]:
             gguf_files.gguf(fields())
             for fields in (gguf_files.byte_level, gguf_files.sentencepiece, gguf_files.wordpiece)
         ],
+        "rwkv_vocab": [rwkv_lines({word: rank + 1 for word, rank in RANKS.items()})],
         "merges.txt": [merges_txt().encode()],
     }
     return next(found for begin, found in by_content.items() if what.startswith(begin))

@@ -14,6 +14,7 @@ from tokdfa.base.suggestions import expect
 from tokdfa.jobs.comparison import models
 from tokdfa.jobs.comparison.dictionaries import by_length, compare_dictionaries
 from tokdfa.jobs.comparison.joint import Joint
+from tokdfa.jobs.comparison.longest_match import compare_longest_matches
 from tokdfa.jobs.comparison.parts import Parts, Vocabularies, as_text
 from tokdfa.jobs.comparison.restricted import Texts, as_seen_by, restricted
 from tokdfa.jobs.comparison.result import (
@@ -313,4 +314,6 @@ def compare(
             return models.compare_unigrams(*sides, ignore_ids=ignore_ids)
         case "WordPiece":
             return models.compare_wordpieces(*sides, ignore_ids=ignore_ids)
+        case "longest match":
+            return compare_longest_matches(*sides, ignore_ids=ignore_ids)
     raise UnsupportedFeatureError("tokenizers of this algorithm cannot be compared", value=a.algorithm)

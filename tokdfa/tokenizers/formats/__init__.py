@@ -3,8 +3,8 @@
 `read` below takes a path or an object. `reading` has the table of formats: how each is recognised in a folder and by
 its content, and its reader. `live` recognises objects of other libraries by their attributes. The readers are
 `tokenizer_json` (byte pairs; `unigram` and `wordpiece` for these models), `tiktoken` (with encodings by name),
-`tekken`, `sentencepiece`, `merges`, `vocabulary` (vocab.json next to merges.txt), `wordpiece` (vocab.txt) and `gguf`
-(with `gguf_head`, the container, and `gguf_tokens`). Each returns the same shape, `contents`, or raises:
+`tekken`, `sentencepiece`, `rwkv`, `merges`, `vocabulary` (vocab.json and merges.txt), `wordpiece` (vocab.txt) and
+`gguf` (with `gguf_head`, the container, and `gguf_tokens`). Each returns the same shape, `contents`, or raises:
 FileFormatError if the file is malformed, with the line or the JSON path, and UnsupportedFeatureError if it asks for
 something that is not modelled exactly.
 

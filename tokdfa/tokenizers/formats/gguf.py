@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -14,7 +15,7 @@ from tokdfa.base.errors import FileFormatError
 from tokdfa.regex.unicode.utf8 import BYTE_OF, is_spelled
 from tokdfa.tokenizers.decoding import BYTE_TOKENS, DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.encoding.symbols import Fallback
-from tokdfa.tokenizers.formats.contents import Contents, Rewriting, has_bytes
+from tokdfa.tokenizers.formats.contents import Contents, Rewriting, check_bytes, has_bytes
 from tokdfa.tokenizers.formats.gguf_head import GGUFHead
 from tokdfa.tokenizers.formats.gguf_tokens import (
     BYTE,
@@ -32,6 +33,7 @@ from tokdfa.tokenizers.formats.gguf_tokens import (
     read_tokens,
 )
 from tokdfa.tokenizers.formats.ranks import over_scored
+from tokdfa.tokenizers.formats.rwkv import LongestMatchContents
 from tokdfa.tokenizers.formats.vocabulary import over_bytes, over_characters
 from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 from tokdfa.tokenizers.formats.written import Pairs, Vocabulary
@@ -63,7 +65,6 @@ _TEMPLATES = "tokenizer.chat_template."
 
 _NOT_READ = {
     "t5": "a Unigram model",
-    "rwkv": "a model of RWKV",
     "plamo2": "a model of PLaMo-2",
     "hybriddna": "a model of DNA",
     "whitespace": "a model that splits at white space",
@@ -72,8 +73,8 @@ _NOT_READ = {
 }
 
 
-def read_gguf(data: bytes, path: Path) -> Contents | WordPieceContents:
-    """Read the head of a GGUF file with a byte pair, SentencePiece or WordPiece tokenizer."""
+def read_gguf(data: bytes, path: Path) -> Contents | WordPieceContents | LongestMatchContents:
+    """Read the head of a GGUF file with a byte pair, SentencePiece, WordPiece or RWKV tokenizer."""
     head = GGUFHead(data, path)
     model = head.string(MODEL)
     for key in head.keys:
@@ -81,7 +82,7 @@ def read_gguf(data: bytes, path: Path) -> Contents | WordPieceContents:
             raise head.unmodelled("an unknown key", key, key)
     if model not in _KINDS:
         what = _NOT_READ.get(model, "a kind of tokenizer that llama.cpp does not know")
-        readable = "gpt2 and gemma4 (byte pairs), llama (SentencePiece) and bert (WordPiece)"
+        readable = "gpt2 and gemma4 (byte pairs), llama (SentencePiece), bert (WordPiece) and rwkv"
         what = f"only the kinds {readable} can be read, not {what}"
         raise head.unmodelled(what, model, MODEL)
     return _KINDS[model](head, read_tokens(head))
@@ -274,9 +275,47 @@ def _wordpiece(head: GGUFHead, tokens: GGUFTokens) -> WordPieceContents:
     )
 
 
-_KINDS: dict[str, Callable[[GGUFHead, GGUFTokens], Contents | WordPieceContents]] = {
+# Of a token, llama.cpp reads hexadecimal digits in lower case, and any other character after a backslash.
+_ESCAPED = re.compile(r"[^\\]|\\x[0-9a-f]{2}|\\[^x]", re.DOTALL)
+_CONTROLS = {"\\t": b"\t", "\\n": b"\n", "\\r": b"\r"}
+
+
+def _unescaped(head: GGUFHead, text: str, id: int) -> bytes:
+    """Return the bytes of a token of RWKV, which is written with escapes."""
+    parts = _ESCAPED.findall(text)
+    if sum(map(len, parts)) < len(text):
+        raise head.unmodelled("an escape that llama.cpp reads in a way of its own", text, TOKENS, id)
+    return b"".join(
+        part.encode()
+        if len(part) == 1
+        else bytes([int(part[2:], 16)])
+        if len(part) == 4
+        else _CONTROLS.get(part, part[1:].encode())
+        for part in parts
+    )
+
+
+def _longest_match(head: GGUFHead, tokens: GGUFTokens) -> LongestMatchContents:
+    spelled: dict[bytes, int] = {}
+    for id, text in enumerate(tokens.texts):
+        token = _unescaped(head, text, id)
+        if token in spelled:
+            raise head.unmodelled(f"the same token as {spelled[token]}", text, TOKENS, id)
+        if id in tokens.found and token != text.encode():
+            raise head.unmodelled(
+                "a special token with an escape, which llama.cpp looks for as written", text, TOKENS, id
+            )
+        spelled[token] = id
+    check_bytes((token[0] for token in spelled if len(token) == 1), head.path)
+    # Special tokens are taken out of texts before.
+    found = tuple(b"" if id in tokens.found else token for token, id in spelled.items())
+    return LongestMatchContents(format="gguf", tokens=found, **_found(head, tokens, False))
+
+
+_KINDS: dict[str, Callable[[GGUFHead, GGUFTokens], Contents | WordPieceContents | LongestMatchContents]] = {
     "gpt2": _byte_level,
     "gemma4": _characters,
     "llama": _sentencepiece,
     "bert": _wordpiece,
+    "rwkv": _longest_match,
 }

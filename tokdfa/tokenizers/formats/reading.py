@@ -26,6 +26,7 @@ READERS = {
     "clip": ("merges", "read_clip"),
     "vocab.txt": ("wordpiece", "read_vocab_txt"),
     "gguf": ("gguf", "read_gguf"),
+    "rwkv": ("rwkv", "read_rwkv"),
 }
 """The reader of each format, by the name that ``--format`` takes: its module, imported on first use, and its name."""
 
@@ -60,6 +61,7 @@ READ = (
     Readable("a name such as cl100k_base", ("tiktoken",), "tiktoken"),
     Readable("tekken.json", ("tekken",), "mistral-common"),
     Readable(".gguf of llama.cpp, byte pairs, SentencePiece and WordPiece", ("gguf",), "llama.cpp"),
+    Readable("rwkv_vocab_v20230424.txt of RWKV World", ("rwkv",), "rwkv"),
     Readable("merges.txt with vocab.json", ("merges+vocab",), "tokenizers"),
     Readable("merges.txt", ("merges", "merges-bytes", "merges-characters"), "tokenizers"),
     Readable("CLIP's vocabulary", ("clip",), "transformers", WHOLE),
@@ -98,6 +100,8 @@ _TOKENIZER_NAME = re.compile(r"tok.*\.json$|tekken.*\.json$|\.tiktoken$|\.gguf$|
 # the same; eight in a row do not.
 _BASE64 = rb"(?=[^=])(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?+"
 _RANK_LINES = re.compile(rb"(?:\r?\n)*+(?:%s [0-9]{1,10}(?:\r?\n|\Z)){8}" % _BASE64)
+# An id, a literal of Python in quotes, and a length.
+_RWKV_LINE = re.compile(rb"""[0-9]{1,8} b?(?:'[^\n]{1,4096}'|"[^\n]{1,4096}") [0-9]{1,8}\r?\n""")
 _OBJECT = re.compile(rb"\s*+\{")
 _TEKKEN = b'"default_num_special_tokens"'
 
@@ -183,6 +187,8 @@ def detect(data: bytes, path: Path) -> str:
         raise FileFormatError(what, where=str(path), hint="for rollouts: tokdfa rollouts TOK FILE")
     if data.startswith(MAGIC):
         return "gguf"
+    if _RWKV_LINE.match(data):
+        return "rwkv"
     if data.startswith(CLIP_HEADER.encode()):
         return "clip"
     if _OBJECT.match(data):
