@@ -17,11 +17,10 @@ from tests.campaigns.evidence.tally import Tally
 from tests.support.llama_cpp import LlamaCpp, library
 from tests.support.seeds import seeds
 from tests.support.unicode_texts import character
-from tokdfa.base.errors import AlphabetError, UnsupportedFeatureError
+from tokdfa.base.errors import AlphabetError
 
 FOLDER = Path(os.environ.get("TOKDFA_GGUF", "no folder"))
 FILES = sorted(FOLDER.glob("ggml-vocab-*.gguf"))
-NOT_READ = {"nomic-bert-moe": "t5"}
 SEPARATOR = "\n__ggml_vocab_test__\n"
 # The number of texts for each file, in the long run.
 N_TEXTS = 100_000
@@ -159,10 +158,6 @@ def path(request: pytest.FixtureRequest) -> Path:
 
 @pytest.mark.slow
 def test_its_own_vocabularies(path: Path) -> None:
-    if name_of(path) in NOT_READ:
-        with pytest.raises(UnsupportedFeatureError, match=NOT_READ[name_of(path)]):
-            tokdfa.load(path)
-        return
     tokenizer = tokdfa.load(path)
     given, expected = path.with_name(path.name + ".inp"), path.with_name(path.name + ".out")
     if not given.exists():
@@ -178,8 +173,6 @@ def test_its_own_vocabularies(path: Path) -> None:
 @needs_library
 @pytest.mark.parametrize("seed", seeds(1))
 def test_random_and_nasty_texts(path: Path, seed: int, tally: Tally) -> None:
-    if name_of(path) in NOT_READ:
-        pytest.skip("a kind that is not read")
     tokenizer, peer = tokdfa.load(path), LlamaCpp(path)
     n_refused = 0
     specials = [special.content for special in tokenizer.specials]

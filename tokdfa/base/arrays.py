@@ -16,6 +16,7 @@ from tokdfa.base.errors import TokenStreamError
 _TRUTH_VALUES = frozenset({bool, np.bool_})
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
+Float32Array: TypeAlias = npt.NDArray[np.float32]
 Float64Array: TypeAlias = npt.NDArray[np.float64]
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]

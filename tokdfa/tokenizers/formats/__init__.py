@@ -4,9 +4,9 @@
 its content, and its reader. `live` recognises objects of other libraries by their attributes. The readers are
 `tokenizer_json` (byte pairs; `unigram` and `wordpiece` for these models), `tiktoken` (with encodings by name),
 `tekken`, `sentencepiece`, `rwkv`, `merges`, `vocabulary` (vocab.json and merges.txt), `wordpiece` (vocab.txt) and
-`gguf` (with `gguf_head`, the container, and `gguf_tokens`). Each returns the same shape, `contents`, or raises:
-FileFormatError if the file is malformed, with the line or the JSON path, and UnsupportedFeatureError if it asks for
-something that is not modelled exactly.
+`gguf` (with `gguf_head`, the container, `gguf_tokens`, and `gguf_unigram` for such models). Each returns the same
+shape, `contents`, or raises: FileFormatError if the file is malformed, with the line or the JSON path, and
+UnsupportedFeatureError if it asks for something that is not modelled exactly.
 
 Shared: `files` (their content), `json_text` (strict JSON with paths, and numbers as serde_json reads them), `written`
 (the vocabulary and the rules as written, found in compiled code), `top_level` (the parts of a tokenizer.json around its

@@ -7,15 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from tokdfa.base.errors import FileFormatError
 from tokdfa.regex.unicode.utf8 import BYTE_OF, is_spelled
 from tokdfa.tokenizers.decoding import BYTE_TOKENS, DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.encoding.symbols import Fallback
-from tokdfa.tokenizers.formats.contents import Contents, Rewriting, check_bytes, has_bytes
+from tokdfa.tokenizers.formats.contents import AnyContents, Contents, Rewriting, check_bytes, has_bytes
 from tokdfa.tokenizers.formats.gguf_head import GGUFHead
 from tokdfa.tokenizers.formats.gguf_tokens import (
     BYTE,
@@ -30,8 +28,12 @@ from tokdfa.tokenizers.formats.gguf_tokens import (
     UNUSED,
     USER_DEFINED,
     GGUFTokens,
+    check_spaces,
+    found_in,
+    read_scores,
     read_tokens,
 )
+from tokdfa.tokenizers.formats.gguf_unigram import read_unigram
 from tokdfa.tokenizers.formats.ranks import over_scored
 from tokdfa.tokenizers.formats.rwkv import LongestMatchContents
 from tokdfa.tokenizers.formats.vocabulary import over_bytes, over_characters
@@ -64,7 +66,6 @@ _WITHOUT_EFFECT = frozenset(
 _TEMPLATES = "tokenizer.chat_template."
 
 _NOT_READ = {
-    "t5": "a Unigram model",
     "plamo2": "a model of PLaMo-2",
     "hybriddna": "a model of DNA",
     "whitespace": "a model that splits at white space",
@@ -73,8 +74,8 @@ _NOT_READ = {
 }
 
 
-def read_gguf(data: bytes, path: Path) -> Contents | WordPieceContents | LongestMatchContents:
-    """Read the head of a GGUF file with a byte pair, SentencePiece, WordPiece or RWKV tokenizer."""
+def read_gguf(data: bytes, path: Path) -> AnyContents:
+    """Read the head of a GGUF file with a byte pair, SentencePiece, WordPiece, Unigram or RWKV tokenizer."""
     head = GGUFHead(data, path)
     model = head.string(MODEL)
     for key in head.keys:
@@ -82,7 +83,7 @@ def read_gguf(data: bytes, path: Path) -> Contents | WordPieceContents | Longest
             raise head.unmodelled("an unknown key", key, key)
     if model not in _KINDS:
         what = _NOT_READ.get(model, "a kind of tokenizer that llama.cpp does not know")
-        readable = "gpt2 and gemma4 (byte pairs), llama (SentencePiece), bert (WordPiece) and rwkv"
+        readable = "gpt2 and gemma4 (byte pairs), llama (SentencePiece), bert (WordPiece), t5 (Unigram) and rwkv"
         what = f"only the kinds {readable} can be read, not {what}"
         raise head.unmodelled(what, model, MODEL)
     return _KINDS[model](head, read_tokens(head))
@@ -115,7 +116,7 @@ def _byte_level(head: GGUFHead, tokens: GGUFTokens) -> Contents:
                 raise head.unmodelled(what, text, TOKENS, id)
         contents = over_characters(vocabulary, pairs, "gguf", whole_piece=pre.whole_piece)
         contents = replace(contents, spelled_bytes=True)
-    return replace(contents, splitting=pre.splitting, **_found(head, tokens, pre.adds_begin))
+    return replace(contents, splitting=pre.splitting, **found_in(head, tokens, pre.adds_begin))
 
 
 def _read_rules(head: GGUFHead) -> Pairs:
@@ -141,16 +142,9 @@ def _decoded(text: str) -> bytes:
     )
 
 
-def _found(head: GGUFHead, tokens: GGUFTokens, adds_begin: bool) -> dict[str, Any]:
-    """Return the special tokens, which are found in texts, and the flags of tokens left out at the ends of a text."""
-    ends = {"add_bos_token": adds_begin, "add_eos_token": False}
-    ignored = tuple(name for name, default in ends.items() if head.boolean(f"tokenizer.ggml.{name}", default))
-    return {"specials": tokens.specials, "finds_specials": True, "ignored": ignored}
-
-
 def _characters(head: GGUFHead, tokens: GGUFTokens) -> Contents:
     """Return the contents of a file of Gemma 4, which merges characters; others become their bytes."""
-    _check_spaces(head, tokens)
+    check_spaces(head, tokens)
     if UNUSED in tokens.types:
         what = "an unused token, which llama.cpp neither finds nor shows"
         raise head.unmodelled(what, tokens.texts[tokens.types.index(UNUSED)], TYPES)
@@ -159,7 +153,7 @@ def _characters(head: GGUFHead, tokens: GGUFTokens) -> Contents:
     vocabulary = Vocabulary(tokens.texts, np.arange(len(tokens.texts), dtype=np.int32), tokens.id_of)
     contents = over_characters(vocabulary, pairs, "gguf", fallback=Fallback(bytes=BYTE_TOKENS))
     _check_lines(head, tokens, pairs)
-    found = _found(head, tokens, True)
+    found = found_in(head, tokens, True)
     return replace(
         contents,
         splitting=Splitting("llama.cpp", (Split(r"[^\n]+|\n+"),)),
@@ -183,30 +177,14 @@ def _check_lines(head: GGUFHead, tokens: GGUFTokens, pairs: Pairs) -> None:
             raise head.unmodelled("a token of line feeds that no rules make", text, TOKENS, id)
 
 
-def _check_spaces(head: GGUFHead, tokens: GGUFTokens) -> None:
-    """Refuse a special token with the sign for a space: llama.cpp looks for it before it writes that sign."""
-    for id in tokens.found:
-        if SPACE in tokens.texts[id]:
-            what = "a special token with the sign for a space, which llama.cpp looks for before it writes that sign"
-            raise head.unmodelled(what, tokens.texts[id], TOKENS, id)
-
-
 def _spaces(puts_space: bool) -> Rewriting:
     normalizer = SentencePieceNormalizer(None, puts_space, trims_spaces=False, shows_spaces=True)
     return Rewriting(normalizer, (DecodeSentencePiece(puts_space, False, "", ""),))
 
 
 def _sentencepiece(head: GGUFHead, tokens: GGUFTokens) -> Contents:
-    key = "tokenizer.ggml.scores"
-    scores = head.numbers(key, ("f32", "i32")) if key in head else np.zeros(len(tokens.texts), dtype=np.float32)
-    if len(scores) < len(tokens.texts):
-        raise head.wrong("fewer scores than tokens", len(scores), key)
-    scores = scores[: len(tokens.texts)].astype(np.float32)
-    if not np.isfinite(scores).all():
-        index = int(np.argmin(np.isfinite(scores)))
-        where = f"{head.at(key)}, element {index}"
-        raise FileFormatError("the score is not a number", value=float(scores[index]), where=where)
-    _check_spaces(head, tokens)
+    scores = read_scores(head, tokens)
+    check_spaces(head, tokens)
     normal: dict[str, int] = {}
     byte_tokens: dict[str, int] = {}
     for id, text in enumerate(tokens.texts):
@@ -229,7 +207,7 @@ def _sentencepiece(head: GGUFHead, tokens: GGUFTokens) -> Contents:
         **merging,
         fallback=Fallback(bytes=BYTE_TOKENS),
         rewriting=_spaces(splits),
-        **_found(head, tokens, True),
+        **found_in(head, tokens, True),
     )
 
 
@@ -309,13 +287,14 @@ def _longest_match(head: GGUFHead, tokens: GGUFTokens) -> LongestMatchContents:
     check_bytes((token[0] for token in spelled if len(token) == 1), head.path)
     # Special tokens are taken out of texts before.
     found = tuple(b"" if id in tokens.found else token for token, id in spelled.items())
-    return LongestMatchContents(format="gguf", tokens=found, **_found(head, tokens, False))
+    return LongestMatchContents(format="gguf", tokens=found, **found_in(head, tokens, False))
 
 
-_KINDS: dict[str, Callable[[GGUFHead, GGUFTokens], Contents | WordPieceContents | LongestMatchContents]] = {
+_KINDS: dict[str, Callable[[GGUFHead, GGUFTokens], AnyContents]] = {
     "gpt2": _byte_level,
     "gemma4": _characters,
     "llama": _sentencepiece,
     "bert": _wordpiece,
+    "t5": read_unigram,
     "rwkv": _longest_match,
 }

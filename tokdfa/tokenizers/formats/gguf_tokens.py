@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from tokdfa.base.arrays import Float32Array
+from tokdfa.base.errors import FileFormatError
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import LARGEST_ID
 from tokdfa.tokenizers.formats.gguf_head import GGUFHead
+from tokdfa.tokenizers.normalizers.sentencepiece import SPACE
 
 LLAMA_CPP = "llama.cpp of llama-cpp-python 0.3.36"
 """The standard: its llama_tokenize with parse_special, and without add_special."""
 
 MODEL, PRE = "tokenizer.ggml.model", "tokenizer.ggml.pre"
-TOKENS, TYPES = "tokenizer.ggml.tokens", "tokenizer.ggml.token_type"
+TOKENS, TYPES, SCORES = (f"tokenizer.ggml.{name}" for name in ("tokens", "token_type", "scores"))
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 
 # Tokens with these texts end a generation, and become control tokens; or are always shown, and user-defined.
@@ -166,3 +171,31 @@ def _with_strips(head: GGUFHead, specials: tuple[Special, ...], id_of: Mapping[s
         else special
         for special in specials
     )
+
+
+def found_in(head: GGUFHead, tokens: GGUFTokens, adds_begin: bool, adds_end: bool = False) -> dict[str, Any]:
+    """Return the special tokens, which are found in texts, and the flags of tokens left out at the ends of a text."""
+    ends = {"add_bos_token": adds_begin, "add_eos_token": adds_end}
+    ignored = tuple(name for name, default in ends.items() if head.boolean(f"tokenizer.ggml.{name}", default))
+    return {"specials": tokens.specials, "finds_specials": True, "ignored": ignored}
+
+
+def check_spaces(head: GGUFHead, tokens: GGUFTokens) -> None:
+    """Refuse a special token with the sign for a space: llama.cpp looks for it before it writes that sign."""
+    for id in tokens.found:
+        if SPACE in tokens.texts[id]:
+            what = "a special token with the sign for a space, which llama.cpp looks for before it writes that sign"
+            raise head.unmodelled(what, tokens.texts[id], TOKENS, id)
+
+
+def read_scores(head: GGUFHead, tokens: GGUFTokens) -> Float32Array:
+    """Return the scores of the tokens, zeros where the file has none."""
+    scores = head.numbers(SCORES, ("f32", "i32")) if SCORES in head else np.zeros(len(tokens.texts), dtype=np.float32)
+    if len(scores) < len(tokens.texts):
+        raise head.wrong("fewer scores than tokens", len(scores), SCORES)
+    scores = scores[: len(tokens.texts)].astype(np.float32)
+    if not np.isfinite(scores).all():
+        index = int(np.argmin(np.isfinite(scores)))
+        where = f"{head.at(SCORES)}, element {index}"
+        raise FileFormatError("the score is not a number", value=float(scores[index]), where=where)
+    return scores

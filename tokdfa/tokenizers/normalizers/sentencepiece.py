@@ -191,6 +191,27 @@ class SpaceAfter(Normalizer):
         return "" if not normalized and is_blank else normalized + (SPACE if first.shows_spaces else " ")
 
 
+@dataclass(frozen=True)
+class LlamaCppUnigramNormalizer(Normalizer):
+    """The normalizer of llama.cpp for Unigram models: `table` replaces characters, and spaces become U+2581.
+
+    If it `trims_spaces`, each word gets one space before it, and there are no others. If not, and it `puts_space`, one
+    comes before a text with anything but spaces.
+    """
+
+    table: CharacterTable | None
+    puts_space: bool
+    trims_spaces: bool
+
+    def __call__(self, text: str) -> str:
+        if self.table is not None:
+            text = self.table(text)
+        if self.trims_spaces:
+            return "".join(SPACE + word for word in text.split(" ") if word)
+        front = SPACE if self.puts_space and text.strip(" ") else ""
+        return front + text.replace(" ", SPACE)
+
+
 class Precompiled(Normalizer):
     """A table that replaces characters, and graphemes that begin with one of its words.
 

@@ -82,7 +82,7 @@ def test_pre_tokenizers_by_name_and_with_other_tables() -> None:
     ("fields", "message"),
     [
         (byte_level(pre="new-one"), "tokenizer.ggml.pre, byte .*: llama.cpp of .* has no pre-tokenizer of this name"),
-        (byte_level(model=Typed("string", "t5")), "ggml.model, byte .*: only the kinds gpt2 .* a Unigram model: 't5'"),
+        (byte_level(model=Typed("string", "plamo2")), "ggml.model, byte .*: only the kinds gpt2 .* PLaMo-2: 'plamo2'"),
         (byte_level(model=Typed("string", "x")), "a kind of tokenizer that llama.cpp does not know: 'x'"),
         (byte_level(new_setting=Typed("bool", True)), "byte .*: an unknown key: 'tokenizer.ggml.new_setting'"),
         (byte_level(specials=(("中", 6),)), r"tokens\[263\], byte .*: a byte token in a byte-level vocabulary: 6"),

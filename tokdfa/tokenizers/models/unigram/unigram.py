@@ -228,7 +228,8 @@ class Unigram(Model):
     def name_of(self, tokenizer: Tokenizer, id: int) -> bytes:
         """Return the bytes by which readers know an id: its piece, or the special token."""
         string = tokenizer.token_strings[id]
-        return (string or next(special.content for special in tokenizer.specials if special.id == id)).encode("utf-8")
+        contents = (special.content for special in tokenizer.specials if special.id == id)
+        return (string or next(contents, "")).encode("utf-8")
 
     def word_of(self, tokenizer: Tokenizer, id: int) -> Word:
         """Return the spelling of an id in its file."""
