@@ -99,7 +99,7 @@ def by_rules(data: bytes, _: Path) -> Callable[[str], list[int]] | None:
     lines = data.decode().split("\n")
     if "#version" in lines[0]:
         del lines[0]
-    rules = [tuple(line.split(" ")) for line in lines if line]
+    rules = [tuple(line.split(" ")) for line in lines if line and not line.startswith("#version")]
     vocab = vocabulary([])
     for u, v in rules:
         vocab.setdefault(u + v, len(vocab))

@@ -106,11 +106,13 @@ class Member:
 
 
 def of_tokenizer_json(family: str, fields: Fields) -> Member | None:
-    """Return the member of a tokenizer.json; None if it is refused here or by the library."""
+    """Return the member of a tokenizer.json; None if it, or the text of its ids, is refused here or by the library."""
     written = json.dumps(fields).encode()
     try:
         tokenizer = tokdfa.load(written)
     except REFUSED:
+        return None
+    if tokenizer.why_not("text") is not None:
         return None
     try:
         peer = tokenizers.Tokenizer.from_str(written.decode())

@@ -78,6 +78,19 @@ def loose_byte_of(token: str) -> int | None:
 
 
 @dataclass(frozen=True)
+class NoDecoder(DecodeStep):
+    """The decoder of a file that has none, so that ids have no text; see :meth:`AnyTokenizer.why_not`."""
+
+    is_separate = True
+
+    def __str__(self) -> str:
+        return "none, so ids have no text"
+
+    def __call__(self, tokens: list[str]) -> list[str]:
+        return tokens
+
+
+@dataclass(frozen=True)
 class DecodeReplace(DecodeStep):
     """Replace in each token separately."""
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.base.suggestions import SuggestsNames
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoder import Decoder, Spellings
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["AnyTokenizer", "Capability"]
 
 T = TypeVar("T")
-Capability: TypeAlias = Literal["rules", "leftmost", "bytes", "letters", "spelling", "form"]
+Capability: TypeAlias = Literal["rules", "leftmost", "bytes", "letters", "spelling", "form", "text"]
 
 
 def own(name: str) -> Any:
@@ -75,6 +76,8 @@ class AnyTokenizer(Jobs, SuggestsNames):
         Whether `encode` finds the specials in its text. The ids of specials cut a stream either way.
     is_plain : bool
         Whether texts are encoded unchanged, and ids spell them one after the other.
+    has_text : bool
+        Whether the file says what the text of ids is.
     ignored : tuple of str
         The other steps that the file asks for and `encode` leaves out, such as special tokens at the ends.
     library : str or None
@@ -95,6 +98,7 @@ class AnyTokenizer(Jobs, SuggestsNames):
     specials: tuple[Special, ...]
     finds_specials: bool
     is_plain: bool
+    has_text: bool = True
     ignored: tuple[str, ...]
     library: str | None
     model: Model
@@ -154,12 +158,13 @@ class AnyTokenizer(Jobs, SuggestsNames):
 
         Parameters
         ----------
-        capability : {"rules", "leftmost", "bytes", "letters", "spelling", "form"}
+        capability : {"rules", "leftmost", "bytes", "letters", "spelling", "form", "text"}
             "rules": its tokens are made by rules of a dictionary. "leftmost": a library is known that merges them, the
             leftmost of equally strong pairs first, proper or not. "bytes": its symbols are the bytes of UTF-8.
             "letters": its symbols are characters that stand for bytes, as a vocabulary that lacks some has them.
             "spelling": texts are encoded unchanged, but for a space before them, and ids spell them one after the
-            other. "form": the same, except that texts may be brought into a normalization form first.
+            other. "form": the same, except that texts may be brought into a normalization form first. "text": its ids
+            have a text.
 
         Examples
         --------
@@ -169,6 +174,8 @@ class AnyTokenizer(Jobs, SuggestsNames):
         # The form is only found if it is asked for, since each text with added tokens asks for something.
         if capability in self.model.capabilities or (capability == "form" and self.form is not None):
             return None
+        if capability == "text":
+            return None if self.has_text else "its file has no decoder, so ids have no text"
         if capability == "rules":
             return f"its algorithm is {self.algorithm}, which has no rules"
         if capability == "leftmost":
@@ -315,14 +322,27 @@ class AnyTokenizer(Jobs, SuggestsNames):
     If the ends of a stream are spelled differently, these are the bytes between other ids; see `spelled`.
     """
 
-    spelled: Spelled = _made("spelled")
-    """The spelling that each id adds to the text of a stream, depending on its position.
+    @cached_property
+    def spelled(self) -> Spelled:
+        """The spelling that each id adds to the text of a stream, depending on its position.
 
-    UnsupportedFeatureError is raised if that depends on more than whether the id is the first or the last one.
-    """
+        UnsupportedFeatureError is raised if that depends on more than whether the id is the first or the last one.
+        """
+        self.require_text()
+        return self.model.spelled(self)
 
-    decoder: Decoder = _made("decoder")
-    """The decoder, which spells ids chunk by chunk."""
+    @cached_property
+    def decoder(self) -> Decoder:
+        """The decoder, which spells ids chunk by chunk."""
+        self.require_text()
+        return self.model.decoder(self)
+
+    def require_text(self) -> None:
+        """Raise UnsupportedFeatureError if ids have no text."""
+        why = self.why_not("text")
+        if why is not None:
+            hint = "set the decoder that belongs to the model, such as ByteLevel, Metaspace, ByteFallback or BPEDecoder"
+            raise UnsupportedFeatureError(why, value=self.format, hint=hint)
 
     def decode_bytes(self, ids: npt.ArrayLike) -> bytes:
         """Return the bytes that `ids` spell, special tokens included.

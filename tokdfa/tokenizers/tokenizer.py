@@ -12,6 +12,7 @@ from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.decoder import Spellings
+from tokdfa.tokenizers.decoding import NoDecoder
 from tokdfa.tokenizers.encoding.special import odd_ones
 from tokdfa.tokenizers.encoding.symbols import Fallback, Merges
 from tokdfa.tokenizers.encoding.texts import check_bytes_or_text
@@ -92,6 +93,7 @@ class Tokenizer(AnyTokenizer):
         self.library = contents.library
         self.rewriting = contents.rewriting or Rewriting()
         self.is_plain = contents.is_plain
+        self.has_text = self.rewriting.decoding != (NoDecoder(),)
         super().__init__(_model_of(contents) if twin is None else twin.model)
         self.pretokenizer = cast("PreTokenizer | None", self.model.pretokenizer) or pretokenizer
         steps = self.rewriting.decoding or ()

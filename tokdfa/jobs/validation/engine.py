@@ -175,9 +175,10 @@ class Engine(OfTokenizer[AnyTokenizer]):
 def engine_of(tokenizer: AnyTokenizer, window: bool = False, literal: bool = False) -> Engine:
     """Return the engine that checks the streams of a tokenizer, a derived table; see :func:`tokdfa.validate`.
 
-    UnsupportedFeatureError is raised if windows of such a tokenizer cannot be judged, and ImproperDictionaryError if
-    the dictionary is not proper and its format does not say how libraries merge with it.
+    UnsupportedFeatureError is raised if its ids have no text, or windows of such a tokenizer cannot be judged, and
+    ImproperDictionaryError if the dictionary is not proper and its format does not say how libraries merge with it.
     """
+    tokenizer.require_text()
     model, why = _deciding(tokenizer), None
     if model is None and tokenizer.why_not("rules") is None and tokenizer.why_not("spelling") is None:
         why = model_of(tokenizer).why_undecided

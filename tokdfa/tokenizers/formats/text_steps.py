@@ -230,7 +230,8 @@ def read_decoder(
 
     None means that no steps are needed: tokens spell the text one after the other, in GPT-2's byte alphabet if
     `is_bytewise`, or over characters with a space for the `suffix` of words. Without a decoder, a pre-tokenizer or
-    `normalizer` ByteLevel tells the bytes; the library's own `decode` then puts spaces between tokens.
+    `normalizer` ByteLevel tells the bytes, or ids have no text; the library's own `decode` then puts spaces between
+    tokens.
     """
     root = top.object("decoder")
     read = list(flatten(root, "decoders")) if root else []
@@ -243,8 +244,7 @@ def read_decoder(
         last = normalizer.steps[-1] if isinstance(normalizer, normalizers.Chain) else None
         if last == normalizers.ByteLetters() and suffix is None:
             return (decoding.DecodeByteLevel(),)
-        hint = "set the decoder that belongs to the model, such as ByteLevel, Metaspace, ByteFallback or BPEDecoder"
-        raise top.unmodelled("decoder", "the decoder is missing, so ids have no text", hint=hint)
+        return (decoding.NoDecoder(),)
     later = {"Fuse"} if spells_bytes else {"Fuse", "Replace", "Strip"}
     if (is_bytewise and not of_bytes) or "ByteLevel" in kinds[1:] or (of_bytes and set(kinds[1:]) - later):
         what = f"the decoder of {'bytes is' if is_bytewise else 'characters is not'} ByteLevel"

@@ -107,11 +107,3 @@ def test_without_a_decoder_bytes_are_known() -> None:
         assert tokenizer.encode(text).tolist() == ids
         assert tokenizer.decode(ids) == library.decode(ids, skip_special_tokens=False)
         assert bool(tokenizer.validate(ids))
-
-
-def test_without_a_decoder_characters_have_no_text() -> None:
-    fields = tokenizer_json(decoder=None, pre_tokenizer=None)
-    with pytest.raises(
-        FileFormatError, match=r"\$\.decoder: the decoder is missing, so ids have no text \(set the decoder"
-    ):
-        read_tokenizer_json(as_bytes(fields), HERE)

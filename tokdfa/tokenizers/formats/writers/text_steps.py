@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tokdfa.base.errors import UnsupportedFeatureError
@@ -152,8 +152,12 @@ def _replace_fields(step: normalizers.Replace) -> Fields:
     return {"type": "Replace", "pattern": {kind: step.pattern}, "content": step.content}
 
 
-def decoder_fields(steps: Iterable[decoding.DecodeStep] | None, *, is_bytewise: bool, suffix: str | None) -> Fields:
-    """Return the decoder; by default the one of bytes, of a suffix, or the one that does nothing."""
+def decoder_fields(
+    steps: Sequence[decoding.DecodeStep] | None, *, is_bytewise: bool, suffix: str | None
+) -> Fields | None:
+    """Return the decoder, None for none; by default the one of bytes, of a suffix, or the one that does nothing."""
+    if steps == (decoding.NoDecoder(),):
+        return None
     if steps is None:
         if suffix is not None:
             return {"type": "BPEDecoder", "suffix": suffix}

@@ -26,7 +26,7 @@ def tokenizer_json(
     model: Mapping[str, Any],
     *,
     pre_tokenizer: Mapping[str, Any] | None,
-    decoder: Mapping[str, Any],
+    decoder: Mapping[str, Any] | None,
     normalizer: Mapping[str, Any] | None = None,
     added_tokens: Iterable[Mapping[str, Any]] = (),
 ) -> bytes:
