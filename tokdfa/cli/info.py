@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
@@ -119,9 +120,11 @@ def _lint(tok: str) -> list[dict[str, Any]]:
 
 
 def _engine_of(tokenizer: AnyTokenizer) -> str | None:
-    """Return the name of the engine of streams; None if its format leaves an improper dictionary undefined."""
+    """Return the name of the engine of streams; None if an improper dictionary is undefined, or ids have no text."""
     from tokdfa.jobs.validation.engine import engine_of
 
+    if tokenizer.why_not("text") is not None:
+        return None
     try:
         return tokenizer.derived(engine_of).name
     except ImproperDictionaryError:
@@ -358,7 +361,8 @@ def stores(paths: tuple[str, ...], dtype: str | None, field: str | None, as_json
 
 def is_store(path: str) -> bool:
     """Return whether a path is a store, or a folder of stores, that cannot be meant as a tokenizer."""
-    from tokdfa.stores.opening import find_stores, names_another_format
+    from tokdfa.stores.opening import find_stores, names_another_format, open_store
+    from tokdfa.tokenizers.formats.reading import find
 
     # These are the suffixes of tokenizers, too; and a file with a suffix that no store has is neither.
     suffix = Path(path).suffix.lower()
@@ -368,8 +372,15 @@ def is_store(path: str) -> bool:
         return False
     try:
         found = find_stores([path])
+        if suffix == "" and Path(path).is_file():
+            open_store(Path(path))
     except (TokdfaError, OSError):
         return False
+    if suffix == "" or Path(path).is_dir():
+        # A tokenizer that is refused may have no suffix, or other files next to it.
+        with suppress(TokdfaError):
+            find(Path(path), None)
+            return False
     return bool(found) and not any(each.suffix.lower() == ".model" for each in found)
 
 
