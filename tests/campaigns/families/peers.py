@@ -189,7 +189,8 @@ def _of_written(written: str) -> Peer:
         # tokdfa reads letters for bytes then.
         peer.decoder = tokenizers.decoders.ByteLevel()
     tokens = {id: token for token, id in peer.get_vocab(with_added_tokens=True).items()}
-    added = {token["id"]: token["content"] for token in fields["added_tokens"]}
+    # The library assigns the ids.
+    added = {id: token.content for id, token in peer.get_added_tokens_decoder().items()}
     spells = fields["decoder"] is None or fields["decoder"].get("type") == "ByteLevel"
     words = {id: _word(token) if spells else _shown(token) for id, token in tokens.items()}
 
