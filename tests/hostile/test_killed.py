@@ -60,6 +60,7 @@ def files(folder: Path) -> dict[str, str]:
 COMMANDS: dict[str, Callable[[dict[str, str], str], list[str]]] = {
     "encode.npy": lambda file, out: ["encode", file["rules"], "--file", file["text"], "-o", out, "--force"],
     "report.html": lambda file, out: ["validate", file["rules"], file["ids"], "--all", "--html", out, "--force"],
+    "some.tiktoken": lambda file, out: ["convert", file["rules"], "--to", "tiktoken", "-o", out, "--force"],
     "picture.dot": lambda file, out: ["draw", file["rules"], "--rules", "25", "-o", out, "--force"],
     "merges.txt": lambda file, out: [
         *("train", file["text"], "--merges", "60", "-o", out, "--force"),

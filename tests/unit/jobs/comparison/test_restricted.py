@@ -65,6 +65,8 @@ def test_the_answer_is_that_of_all_short_texts(seed: int) -> None:
         try:
             found = compare_tokenizers(a, b, texts=texts_of(pattern))
         except UnsupportedFeatureError:
+            # Texts with a special token can be compared for some languages only; all others are decided.
+            assert a.specials or b.specials, pattern
             outcomes["undecided"] += 1
             continue
         outcomes[bool(found), bool(compare_tokenizers(a, b))] += 1
@@ -78,8 +80,8 @@ def test_the_answer_is_that_of_all_short_texts(seed: int) -> None:
         if found.checked[Part.SHORTEST] is Outcome.PROVEN and len(text) <= LONGEST:
             assert len(text) == len(unlike[0])
     # Some differ, but not on these texts.
-    assert outcomes[True, False] > 1
-    assert outcomes[False, False] > 1
+    assert outcomes[True, False]
+    assert outcomes[False, False]
     assert outcomes["undecided"] < 5
 
 
