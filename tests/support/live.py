@@ -336,7 +336,9 @@ OF_TRANSFORMERS: dict[str, Callable[[Path, Path], Live]] = {
     "transformers, SentencePieceBackend": lambda *_: _slow(
         "SentencePieceBackend", _mistral_model("tokenizer.model.v1")
     ),
-    "transformers, GPT2Tokenizer": lambda data, _: _merging("GPT2Tokenizer", data),
-    "transformers, RobertaTokenizer": lambda data, _: _merging("RobertaTokenizer", data),
+    **{
+        f"transformers, {name}": lambda data, _, name=name: _merging(name, data)  # type: ignore[misc]
+        for name in ("BlenderbotTokenizer", "DebertaTokenizer", "GPT2Tokenizer", "RobertaTokenizer", "WhisperTokenizer")
+    },
     "transformers, MistralCommonBackend": _mistral_backend,
 }

@@ -42,8 +42,8 @@ _ALWAYS_AS_IT_IS = {"GemmaTokenizer", "MBartTokenizer", "MBart50Tokenizer", "Nll
 _AS_IT_IS_IF_LEGACY = {"LlamaTokenizer", "SentencePieceBackend"}
 # Classes with GPT-2's code: their methods split, spell and merge, and change nothing else.
 _AS_GPT2 = {
-    *("BartTokenizer", "CodeGenTokenizer", "GPT2Tokenizer", "LEDTokenizer", "LongformerTokenizer", "MvpTokenizer"),
-    "RobertaTokenizer",
+    *("BartTokenizer", "BlenderbotTokenizer", "CodeGenTokenizer", "DebertaTokenizer", "GPT2Tokenizer", "LEDTokenizer"),
+    *("LongformerTokenizer", "MvpTokenizer", "RobertaTokenizer", "WhisperTokenizer"),
 }
 _NOTHING: Any = object()
 _NOT_SPECIAL = "an added token that is not special, which is found in texts, is not modelled"
