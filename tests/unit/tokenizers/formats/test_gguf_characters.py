@@ -91,6 +91,8 @@ BYTES = [3, 3, *[6] * 256]
 @pytest.mark.parametrize(
     ("rules", "key", "value", "message"),
     [
+        # Merging leaves the token of three line feeds in two parts.
+        ([("\n", "\n"), ("\n", "\n\n")], "bos_token_id", Typed("u32", 0), "a token of line feeds"),
         ([], "merges", Typed("string", ["a b"]), "the rule a b needs a token that is not"),
         ([("a", "b")], "token_type", Typed("i32", [*BYTES, 1, 1, 1, 1, 5]), "an unused token, .*: 'ab'"),
         ([], "token_type", Typed("i32", [*BYTES[:-1], 1, 1, 1, 1, 1]), "byte token whose type is not that"),

@@ -116,6 +116,10 @@ def test_the_table_of_characters_is_read() -> None:
         gguf(unigram({"a": -1.0, "\u2581a": -1.5, "\u2581": -2.0, "1": -1.0}, precompiled_charsmap=blob, **flags))
     )
     assert tokenizer.encode("\uff41\u2460\u3000a").tolist() == tokenizer.encode("a1 a").tolist()
+    # A user-defined token that only the table makes has the score 0, whatever the file says.
+    letters = {"t": -0.5, "h": -0.5, "e": -0.5}
+    tokenizer = tokdfa.load(gguf(unigram(letters, precompiled_charsmap=blob)))
+    assert tokenizer.encode("\uff54\uff48\uff45").tolist() == [4]
     assert library.SentencePieceProcessor(model_proto=model).normalize("\uff41\u2460\u3000a") == "\u2581a1\u2581a"
 
 

@@ -47,11 +47,25 @@ def test_the_longest_token_is_taken_at_each_offset() -> None:
     assert not tokenizer.validate([0xC3 + 1, 303])
 
 
-def test_texts_of_a_megabyte_are_matched_in_parts() -> None:
-    member = of_longest_match("longest match", TOKENS)
-    text = "".join(random.Random(3).choices(["a", "b", "c", "é", " ", "abc"], k=800_000))
-    assert len(text.encode()) > 1 << 20
-    assert member.tokenizer.encode(text).tolist() == member.encode(text)
+@pytest.mark.parametrize("shift", range(3))
+def test_texts_of_a_megabyte_are_matched_in_parts(shift: int) -> None:
+    # Wherever a part ends, it does not cut a token in two.
+    ids = tokdfa.load(rwkv_lines(TOKENS)).encode("b" * shift + "abc" * 400_000).tolist()
+    assert ids == [99] * shift + [301] * 400_000
+
+
+def test_sides_of_a_cut_are_encoded_separately() -> None:
+    tokenizer = tokdfa.load(rwkv_lines(TOKENS))
+    cuts = 0
+    for left, right in product([text for text in TEXTS if len(text) in (1, 2)], repeat=2):
+        apart = [*tokenizer.encode(left).tolist(), *tokenizer.encode(right).tolist()]
+        is_cut = tokenizer.boundaries.is_cut(left[-1], right[0])
+        assert not is_cut or tokenizer.encode(left + right).tolist() == apart
+        cuts += is_cut
+        stream = tokenizer.stream()
+        parts = [*stream.feed(left).tolist(), *stream.feed(right).tolist(), *stream.finish().tolist()]
+        assert parts == tokenizer.encode(left + right).tolist()
+    assert cuts > 100
 
 
 def test_gguf_files_have_the_same_tokens() -> None:
