@@ -283,6 +283,10 @@ def of_info(files: Files) -> Iterator[Run]:
     yield (files.wordpiece(normalizer=no, **odd),)
     yield (files.json(truncation=odd["truncation"], padding=odd["padding"]),)
     yield (files.wordpiece(("[UNK]", "a", "xb"), model={"continuing_subword_prefix": "x"}),)
+    special = {"truncation": odd["truncation"], "added_tokens": [added_token(0, "[UNK]")]}
+    yield (_with(files.wordpiece(), normalizer={"type": "Lowercase"}, **special),)
+    yield (files.wordpiece(model={"type": "WordLevel", "unk_token": "?"}),)
+    yield (files.write("word.model", sentencepieces.trained("identity", True, "word")),)
     yield (files.unigram(normalizer={"type": "Lowercase"}, truncation=odd["truncation"]),)
     as_bytes_too = {"type": "Unigram", "byte_fallback": True, "vocab": [["a", -1]]}
     yield (files.unigram(model=as_bytes_too, added_tokens=[added_token(1, "<x>")]),)

@@ -121,7 +121,8 @@ def of_tokenizer_json(family: str, fields: Fields) -> Member | None:
         return None
     peer.no_truncation()
     peer.no_padding()
-    if fields["decoder"] is None:
+    reads_letters = fields["decoder"] is None and fields["model"].get("type") not in ("WordPiece", "WordLevel")
+    if reads_letters:
         # tokdfa reads letters for bytes then.
         peer.decoder = tokenizers.decoders.ByteLevel()  # type: ignore[assignment]
     # The library assigns the ids.
@@ -129,7 +130,7 @@ def of_tokenizer_json(family: str, fields: Fields) -> Member | None:
     vocab = fields["model"]["vocab"]
     ids = {*vocab.values()} if isinstance(vocab, dict) else {*range(len(vocab))}
     steps = json.dumps([fields["normalizer"], fields["pre_tokenizer"]])
-    only_letters = fields["decoder"] is None or fields["decoder"].get("type") == "ByteLevel"
+    only_letters = reads_letters or (fields["decoder"] or {}).get("type") == "ByteLevel"
 
     def encode(text: str) -> list[int] | None:
         try:

@@ -326,7 +326,7 @@ def clip(drawn: random.Random) -> Fields:
 
 
 def wordpiece_with_steps(drawn: random.Random) -> Fields:
-    """WordPiece with any normalizer and pre-tokenizer; those that are not supported are drawn again."""
+    """WordPiece, or WordLevel, with any steps and added tokens; those that are not supported are drawn again."""
     fields = random_files.wordpiece_file(drawn)
     if drawn.random() < 0.7:
         names = ["Lowercase", "NFC", "NFD", "NFKC", "StripAccents", "Strip", "Replace", "BertNormalizer"]
@@ -334,6 +334,12 @@ def wordpiece_with_steps(drawn: random.Random) -> Fields:
     fields["pre_tokenizer"] = drawn.choice(
         [random_steps.pre_tokenizer(drawn), {"type": drawn.choice(random_steps.SIMPLE)}, fields["pre_tokenizer"]]
     )
+    if drawn.random() < 0.3:
+        fields["model"] = {key: fields["model"][key] for key in ("vocab", "unk_token")} | {"type": "WordLevel"}
+    if drawn.random() < 0.2:
+        fields["decoder"] = drawn.choice([None, random_steps.decoder(drawn, None)])
+    for token in fields["added_tokens"] if drawn.random() < 0.3 else ():
+        token |= {flag: drawn.random() < 0.4 for flag in ("normalized", "single_word", "lstrip", "rstrip")}
     return fields
 
 

@@ -25,39 +25,39 @@ SYMBOLS = [
 
 
 @cache
-def trained(rule: str, byte_fallback: bool) -> bytes:
-    """Return a small model."""
+def trained(rule: str, byte_fallback: bool, kind: str = "bpe") -> bytes:
+    """Return a small model of a type: bpe, char or word."""
     import sentencepiece
 
     written = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(LINES * 3),
         model_writer=written,
-        model_type="bpe",
-        vocab_size=150 + 256 * byte_fallback,
+        model_type=kind,
+        vocab_size=(60 if kind == "word" else 150) + 256 * byte_fallback,
         normalization_rule_name=rule,
         byte_fallback=byte_fallback,
         character_coverage=0.98,
         hard_vocab_limit=False,
         user_defined_symbols=["<sep>", "ab\u2581", "日"],
-        control_symbols=["<ctl>"],
+        control_symbols=["<ctl>", *("c\u20ac" if kind != "bpe" else "")],
         minloglevel=2,
     )
     return written.getvalue()
 
 
-def changed(drawn: random.Random, rules: tuple[str, ...] = RULES) -> bytes:
+def changed(drawn: random.Random, rules: tuple[str, ...] = RULES, kind: str = "bpe") -> bytes:
     """Return a model with other settings, scores and pieces."""
     from sentencepiece import sentencepiece_model_pb2 as pb
 
     model: Any = pb.ModelProto()  # type: ignore[attr-defined]
-    model.ParseFromString(trained(drawn.choice([*rules, *rules[:1] * 15]), drawn.random() < 0.5))
+    model.ParseFromString(trained(drawn.choice([*rules, *rules[:1] * 15]), drawn.random() < 0.5, kind))
     for name in ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces"):
         setattr(model.normalizer_spec, name, drawn.random() < (0.85 if name == "escape_whitespaces" else 0.5))
     if drawn.random() < 0.3:
         model.trainer_spec.unk_surface = drawn.choice(["", "?", " x ", "\u2047"])
-    kind = model.pieces[0]
-    normal = [piece for piece in model.pieces if piece.type == kind.NORMAL]
+    type_of = model.pieces[0]
+    normal = [piece for piece in model.pieces if piece.type == type_of.NORMAL]
     mode = drawn.randrange(4)
     for piece in normal:
         if mode == 1:
@@ -65,16 +65,16 @@ def changed(drawn: random.Random, rules: tuple[str, ...] = RULES) -> bytes:
         elif mode == 2:
             piece.score = drawn.random()
     there = {piece.piece for piece in model.pieces}
-    characters = [piece.piece for piece in normal if len(piece.piece) == 1]
-    for _ in range(drawn.randrange(15)):
+    characters = [piece.piece for piece in normal if len(piece.piece) == 1] if kind != "word" else SYMBOLS[:9]
+    for _ in range(drawn.randrange(15) if kind != "char" else 0):
         text = "".join(drawn.choices(characters, k=drawn.randrange(2, 5)))
         if text not in there:
             there.add(text)
-            model.pieces.add(piece=text, score=-float(drawn.randrange(200)), type=kind.NORMAL)
+            model.pieces.add(piece=text, score=-float(drawn.randrange(200)), type=type_of.NORMAL)
     for text in drawn.sample(["  ", " a", "a b", "\u2581\u2581", "\n", "A", "aa", "\u2581the"], drawn.randrange(3)):
         if text not in there:
             there.add(text)
-            model.pieces.add(piece=text, score=0, type=kind.USER_DEFINED)
+            model.pieces.add(piece=text, score=0, type=type_of.USER_DEFINED)
     model.trainer_spec.treat_whitespace_as_suffix = drawn.random() < 0.2
     data: bytes = model.SerializeToString()
     return data

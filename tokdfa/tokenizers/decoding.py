@@ -249,6 +249,14 @@ class DecodeWordPiece(DecodeStep):
 
 
 @dataclass(frozen=True)
+class DecodeSpaced(DecodeStep):
+    """Put a space before each token but the first, as tokenizers does without a decoder."""
+
+    def __call__(self, tokens: list[str]) -> list[str]:
+        return [*tokens[:1], *(f" {token}" for token in tokens[1:])]
+
+
+@dataclass(frozen=True)
 class DecodeSentencePiece(DecodeStep):
     """SentencePiece: the visible space becomes a space, and the one put before the text is removed.
 

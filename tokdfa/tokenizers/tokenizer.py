@@ -52,13 +52,13 @@ class Tokenizer(AnyTokenizer):
 
     Attributes
     ----------
-    contents : Contents, UnigramContents, WordPieceContents or LongestMatchContents
+    contents : Contents, UnigramContents, WordPieceContents, LongestMatchContents or ByPieceContents
         The content of the file.
     rewriting : Rewriting
         The normalizer, and the steps of the decoder.
     model : Model
-        :class:`BytePairs`, :class:`Unigram`, :class:`WordPiece` or :class:`LongestMatch`; it decides about symbols
-        outside its alphabet.
+        :class:`BytePairs`, :class:`Unigram`, :class:`WordPiece`, :class:`LongestMatch` or :class:`ByPiece`; it decides
+        about symbols outside its alphabet.
 
     Byte pairs have the attributes of :class:`BytePairs` as well. All others are described in :class:`AnyTokenizer`.
 
@@ -331,9 +331,13 @@ def _model_of(contents: Any) -> Model:
         from tokdfa.tokenizers.models.longest_match import LongestMatch
 
         return LongestMatch(contents)
-    from tokdfa.tokenizers.models.wordpiece.wordpiece import WordPiece
+    if contents.algorithm == "WordPiece":
+        from tokdfa.tokenizers.models.wordpiece.wordpiece import WordPiece
 
-    return WordPiece(contents)
+        return WordPiece(contents)
+    from tokdfa.tokenizers.models.by_piece import ByPiece
+
+    return ByPiece(contents)
 
 
 _PIECES = frozenset({str, bytes})

@@ -185,13 +185,14 @@ def _of_written(written: str) -> Peer:
     peer: Any = tokenizers.Tokenizer.from_str(written)
     peer.no_truncation()
     peer.no_padding()
-    if fields["decoder"] is None:
+    reads_letters = fields["decoder"] is None and fields["model"].get("type") not in ("WordPiece", "WordLevel")
+    if reads_letters:
         # tokdfa reads letters for bytes then.
         peer.decoder = tokenizers.decoders.ByteLevel()
     tokens = {id: token for token, id in peer.get_vocab(with_added_tokens=True).items()}
     # The library assigns the ids.
     added = {id: token.content for id, token in peer.get_added_tokens_decoder().items()}
-    spells = fields["decoder"] is None or fields["decoder"].get("type") == "ByteLevel"
+    spells = reads_letters or (fields["decoder"] or {}).get("type") == "ByteLevel"
     words = {id: _word(token) if spells else _shown(token) for id, token in tokens.items()}
 
     def encode(texts: Sequence[str]) -> list[list[int]]:

@@ -84,8 +84,10 @@ def samples(what: str, folder: Path) -> list[Any]:
     """Return what is loaded for a row of the table, by the words that the row begins with."""
     if what.endswith("Unigram"):
         return [unigrams.trained_by_sentencepiece("nmt_nfkc", True, 0)]
+    if what.endswith("WORD"):
+        return [sentencepieces.trained("nmt_nfkc", True, "word")]
     if what.startswith(".model"):
-        return [sentencepieces.trained("nmt_nfkc", True)]
+        return [sentencepieces.trained("nmt_nfkc", True, kind) for kind in ("bpe", "char")]
     if what.startswith("CLIP"):
         pairs = [f"{left} {right}" for left in SPELLED.values() for right in SPELLED.values()]
         lines = ['"bpe_simple_vocab_16e6.txt#version: 0.2', *pairs[:48_894]]
@@ -116,7 +118,11 @@ def samples(what: str, folder: Path) -> list[Any]:
         "tokenizer.json, Unigram": [
             json.loads(unigrams.trained_by_tokenizers(2)) | {"pre_tokenizer": metaspace, "decoder": metaspace}
         ],
-        "tokenizer.json, WordPiece": [word_pieces()],
+        "tokenizer.json, WordPiece (": [word_pieces()],
+        "tokenizer.json, WordPiece with": [
+            word_pieces() | {"normalizer": None},
+            word_pieces() | {"model": {"type": "WordLevel", "unk_token": "a", "vocab": {"the": 0, "a": 1}}},
+        ],
         ".tiktoken": [tiktoken_lines(), RANKS],
         "a name": [tiktoken_lines()],
         "tekken.json": [tekken_json()],

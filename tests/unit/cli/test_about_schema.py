@@ -68,8 +68,14 @@ ELSEWHERE = {
         # A whole file of CLIP has 48,894 rules; and Windows does not report the memory of a process.
         "#/$defs/byte_pairs/properties/format = 'clip'",
         # Files with these oddities are refused, the oddities go to stderr, or only files of other kinds have them.
-        *_under("#/$defs/unigram/properties/lint/items"),
-        "#/$defs/unigram/properties/peak_memory_bytes = 'null'",
+        *(
+            place
+            for name in ("unigram", "by_piece")
+            for place in (
+                *_under(f"#/$defs/{name}/properties/lint/items"),
+                f"#/$defs/{name}/properties/peak_memory_bytes = 'null'",
+            )
+        ),
         *(
             f"#/$defs/{algorithm}/properties/lint/items/properties/kind = '{kind}'"
             for algorithm, others in (("byte_pairs", ("merge without token",)), ("wordpiece", _OF_OTHERS))

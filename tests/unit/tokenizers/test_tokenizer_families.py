@@ -128,11 +128,10 @@ def test_the_ends_of_ids_are_in_the_text_that_they_spell(family: str) -> None:
                 assert ends.tolist() == lengths, (seed, ids)
 
 
-@pytest.mark.parametrize("family", WORDPIECE)
-def test_stretches_of_wordpiece_are_normalized(family: str) -> None:
+def test_stretches_of_wordpiece_are_normalized() -> None:
     for seed in seeds(3):
-        drawn = random.Random(f"{family}-{seed}")
-        member = FAMILIES[family](drawn)
+        drawn = random.Random(f"WordPiece-{seed}")
+        member = FAMILIES["WordPiece"](drawn)
         tokenizer = cast(Tokenizer, member.tokenizer)
         assert tokenizer.normalizer is not None
         for text in [member.text(drawn) for _ in range(6)]:

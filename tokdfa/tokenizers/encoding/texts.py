@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NoReturn
 
-from tokdfa.base.errors import WrongTypeError
+from tokdfa.base.errors import AlphabetError, WrongTypeError
 from tokdfa.base.suggestions import with_article
 
 
@@ -13,6 +13,17 @@ def check_text(text: object) -> None:
     """Raise WrongTypeError unless a text is a string."""
     if not isinstance(text, str):
         _refuse(text, "a text must be a str", "decode it" if isinstance(text, (bytes, bytearray)) else None)
+
+
+def check_encodable(text: object) -> None:
+    """Raise an error unless this is a text that has an encoding in UTF-8."""
+    check_text(text)
+    assert isinstance(text, str)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        where = f"character {error.start}"
+        raise AlphabetError("half of a surrogate pair", value=text[error.start], where=where) from None
 
 
 def check_bytes_or_text(text: object) -> None:

@@ -2,7 +2,7 @@
 
 `read` below takes a path or an object. `reading` has the table of formats: how each is recognised in a folder and by
 its content, and its reader. `live` recognises objects of other libraries by their attributes. The readers are
-`tokenizer_json` (byte pairs; `unigram` and `wordpiece` for these models), `tiktoken` (with encodings by name),
+`tokenizer_json` (byte pairs; `unigram`, `wordpiece` and `by_piece` for others), `tiktoken` (with encodings by name),
 `tekken`, `sentencepiece`, `rwkv`, `merges`, `vocabulary` (vocab.json and merges.txt), `wordpiece` (vocab.txt) and
 `gguf` (with `gguf_head`, the container, `gguf_tokens`, and `gguf_unigram` for such models). Each returns the same
 shape, `contents`, or raises: FileFormatError if the file is malformed, with the line or the JSON path, and

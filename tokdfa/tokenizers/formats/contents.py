@@ -22,12 +22,13 @@ from tokdfa.tokenizers.pretokenizers.steps import Splitting
 if TYPE_CHECKING:
     from tokdfa.regex.unicode.normalization import Normalizer
     from tokdfa.tokenizers.decoding import DecodeStep
+    from tokdfa.tokenizers.formats.by_piece import ByPieceContents
     from tokdfa.tokenizers.formats.rwkv import LongestMatchContents
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 
 
-AnyContents: TypeAlias = "Contents | UnigramContents | WordPieceContents | LongestMatchContents"
+AnyContents: TypeAlias = "Contents | UnigramContents | WordPieceContents | LongestMatchContents | ByPieceContents"
 """The contents of the file of a tokenizer of any algorithm."""
 
 # Tables over all ids are arrays; the limit keeps a one-line file from asking for gigabytes.

@@ -54,9 +54,11 @@ READ = (
     Readable("tokenizer.json, BPE with steps that change or drop more", ("tokenizer.json",), "tokenizers", WHOLE),
     Readable("tokenizer.json, Unigram (XLM-R, T5)", ("tokenizer.json",), "tokenizers"),
     Readable("tokenizer.json, WordPiece (BERT, MPNet)", ("tokenizer.json",), "tokenizers"),
+    Readable("tokenizer.json, WordPiece with other steps, WordLevel", ("tokenizer.json",), "tokenizers", WHOLE),
     Readable("vocab.txt of WordPiece", ("vocab.txt",), "tokenizers"),
-    Readable(".model, spiece.model: SentencePiece BPE", ("sentencepiece",), "sentencepiece"),
+    Readable(".model, spiece.model: SentencePiece BPE and CHAR", ("sentencepiece",), "sentencepiece"),
     Readable(".model, spiece.model: SentencePiece Unigram", ("sentencepiece",), "sentencepiece"),
+    Readable(".model, spiece.model: SentencePiece WORD", ("sentencepiece",), "sentencepiece", WHOLE),
     Readable(".tiktoken, tiktoken.model, any file of ranks", ("tiktoken",), "tiktoken"),
     Readable("a name such as cl100k_base", ("tiktoken",), "tiktoken"),
     Readable("tekken.json", ("tekken",), "mistral-common"),
@@ -77,8 +79,8 @@ OBJECTS = (
         AS_THE_FILE,
     ),
     Readable("tiktoken.Encoding", ("tiktoken",), "tiktoken"),
-    Readable("MistralTokenizer, Tekkenizer", ("tekken", "sentencepiece"), "mistral-common"),
-    Readable("SentencePieceProcessor", ("sentencepiece",), "sentencepiece"),
+    Readable("MistralTokenizer, Tekkenizer", ("tekken", "sentencepiece"), "mistral-common", AS_THE_FILE),
+    Readable("SentencePieceProcessor", ("sentencepiece",), "sentencepiece", AS_THE_FILE),
 )
 """Objects in memory, in :func:`tokdfa.load` only; so are bytes, file objects and dicts of all formats of one file."""
 

@@ -1,4 +1,4 @@
-"""SentencePiece models of type BPE and Unigram.
+"""SentencePiece models of every type: BPE, Unigram, WORD and CHAR, which is BPE without merges.
 
 A model that is written plainly is read without the packages that read all of protocol buffers.
 """
@@ -21,6 +21,7 @@ from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.decoding import BYTE_TOKENS, DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.encoding.symbols import Fallback
+from tokdfa.tokenizers.formats.by_piece import ByPieceContents
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, LateContents, Rewriting
 from tokdfa.tokenizers.formats.ranks import MOST_SYMBOLS, over_scored
@@ -28,11 +29,14 @@ from tokdfa.tokenizers.formats.unigram import LARGEST_SCORE, UnigramContents
 from tokdfa.tokenizers.formats.written import Vocabulary
 from tokdfa.tokenizers.models.unigram.character_rules import CharacterTable
 from tokdfa.tokenizers.models.unigram.model import PieceTexts, UnigramModel, unknown_score
-from tokdfa.tokenizers.normalizers.sentencepiece import SentencePieceNormalizer, SpaceAfter
+from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
+from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer, SpaceAfter
+from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
 _LONGEST_PIECE = 1024
 _MOST_PREFIXES = 64
-_UNIGRAM, _BPE = 1, 2
+_UNIGRAM, _BPE, _WORD, _CHAR = range(1, 5)
+_TYPES = (_UNIGRAM, _BPE, _WORD, _CHAR)
 _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
 _SURFACE = " \u2047 "  # the decoded text of the unknown piece, unless a model says otherwise
 
@@ -45,12 +49,13 @@ _WIDTHS = {1: 8, 5: 4}
 class Settings(NamedTuple):
     """The settings of a model, without its pieces.
 
-    `is_suffix` is whether white space is treated as a suffix, `surface` is the decoded text of the unknown piece, and
-    `charsmap` the precompiled character table, which may be empty. `puts`, `trims` and `escapes` are whether a space is
-    put before texts, white space that is not needed is removed, and spaces become U+2581.
+    `kind` is the type of the model. `is_suffix` is whether white space is treated as a suffix, `surface` is the decoded
+    text of the unknown piece, and `charsmap` the precompiled character table, which may be empty. `puts`, `trims` and
+    `escapes` are whether a space is put before texts, white space that is not needed is removed, and spaces become
+    U+2581.
     """
 
-    is_unigram: bool
+    kind: int
     byte_fallback: bool
     is_suffix: bool
     surface: str
@@ -58,6 +63,11 @@ class Settings(NamedTuple):
     puts: bool
     trims: bool
     escapes: bool
+
+    @property
+    def is_unigram(self) -> bool:
+        """Whether the model is Unigram."""
+        return self.kind == _UNIGRAM
 
 
 class _Pieces(NamedTuple):
@@ -72,7 +82,7 @@ class _Pieces(NamedTuple):
     byte: dict[str, int]
 
 
-def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
+def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents | ByPieceContents:
     """Read a SentencePiece model."""
     plain = read_plain_model(data)
     words = None if plain is None else _sound_words(*plain)
@@ -80,13 +90,13 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
     if plain is None or words is None or checked is None:
         message = _parse(data, path)
         settings = _settings(message, path)
-        words, scores, kinds = _read_pieces(message, path, settings.is_unigram)
+        words, scores, kinds = _read_pieces(message, path, settings)
         checked = check_spellings(*words.words, kinds)
     else:
         (_, _, scores, kinds, _), settings = plain
     pieces = _by_kind(words, scores, kinds)
-    _check(pieces, settings.byte_fallback, path)
-    if not settings.is_unigram:
+    _check(pieces, settings, path)
+    if settings.kind in (_BPE, _CHAR):
         n_characters, has_all = checked or (MOST_SYMBOLS + 1, False)
         if n_characters > MOST_SYMBOLS or not has_all:
             # It raises the error: characters that are not normal pieces themselves, or too many to find rules.
@@ -117,6 +127,8 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
     if settings.is_unigram:
         users = tuple(pieces.user_defined.values())
         return UnigramContents(model=_unigram(pieces, path), user_defined=users, **known)
+    if settings.kind == _WORD:
+        return _by_word(pieces, known)
     fallback = Fallback(bytes=BYTE_TOKENS) if pieces.byte else Fallback(unknown=pieces.unknown[0], fuses=True)
     known |= {"atoms": tuple(pieces.user_defined), "fallback": fallback}
     return LateContents.of(partial(_rules_over, pieces, path), known)
@@ -129,10 +141,6 @@ def _settings(model: Any, path: Path) -> Settings:
         if not model.HasField(part):
             raise FileFormatError("the model has no such part: it is not whole", where=f"{path}, {part}")
     trainer, normalizer = model.trainer_spec, model.normalizer_spec
-    if trainer.model_type not in (_UNIGRAM, _BPE):
-        name = trainer.ModelType.Name(trainer.model_type)
-        what = "only BPE and Unigram models can be read"
-        raise UnsupportedFeatureError(what, value=name, where=f"{path}, trainer_spec.model_type")
     if model.denormalizer_spec.precompiled_charsmap:
         where = f"{path}, denormalizer_spec"
         raise UnsupportedFeatureError("a character table for decoding is not modelled", where=where)
@@ -140,7 +148,7 @@ def _settings(model: Any, path: Path) -> Settings:
     if not isinstance(surface, str):
         raise FileFormatError("the unk_surface is not UTF-8", where=f"{path}, trainer_spec", value=surface or None)
     return Settings(
-        is_unigram=trainer.model_type == _UNIGRAM,
+        kind=trainer.model_type,
         byte_fallback=bool(trainer.byte_fallback),
         is_suffix=bool(trainer.treat_whitespace_as_suffix),
         surface=surface,
@@ -159,7 +167,7 @@ def read_plain_model(data: bytes) -> tuple[PieceList, Settings] | None:
     """Read the pieces and settings of a model that is written plainly, as the library writes it; None for others.
 
     A model is odd, or wrong, if a field is there twice or in another form, a part is missing, a normalizer has unknown
-    fields, a decoder has a character table, or the model is of another type.
+    fields, or a decoder has a character table.
     """
     pieces = read_pieces(data)
     try:
@@ -179,14 +187,14 @@ def _plain_settings(data: bytes) -> Settings:
     )
     kind = trainer.get(3, _UNIGRAM)
     flags = [trainer.get(35, 0), trainer.get(24, 0), *(normalizer.get(field, 1) for field in (3, 4, 5))]
-    if kind not in (_UNIGRAM, _BPE) or denormalizer.get(2) or not {*flags} <= {0, 1}:
+    if kind not in _TYPES or denormalizer.get(2) or not {*flags} <= {0, 1}:
         raise _OddError
     try:
         surface = trainer.get(44, _SURFACE.encode("utf-8")).decode("utf-8")
     except UnicodeDecodeError:
         raise _OddError from None
     byte_fallback, is_suffix, *normalizing = map(bool, flags)
-    return Settings(kind == _UNIGRAM, byte_fallback, is_suffix, surface, normalizer.get(2, b""), *normalizing)
+    return Settings(kind, byte_fallback, is_suffix, surface, normalizer.get(2, b""), *normalizing)
 
 
 def _once(data: bytes, forms: dict[int, int], *, only: bool = False) -> dict[int, Any]:
@@ -241,7 +249,7 @@ def _sound_words(pieces: PieceList, settings: Settings) -> Vocabulary | None:
     is_odd = (kinds == _NORMAL) & ~(np.abs(scores) <= largest)
     if is_odd.any() or n_pieces > LARGEST_ID or np.count_nonzero(kinds == _UNKNOWN) != 1:
         return None
-    if not is_unigram and (kinds == _UNUSED).any():
+    if settings.kind in (_BPE, _CHAR) and (kinds == _UNUSED).any():
         return None
     table = WordTable(text, offsets, 1)
     if table.again >= 0:
@@ -295,7 +303,7 @@ def _text(message: Any, name: str) -> str | bytes:
         return b""
 
 
-def _read_pieces(model: Any, path: Path, is_unigram: bool) -> tuple[Vocabulary, Float64Array, Uint8Array]:
+def _read_pieces(model: Any, path: Path, settings: Settings) -> tuple[Vocabulary, Float64Array, Uint8Array]:
     """Return the words of the pieces of a model that was parsed, their scores and their kinds."""
     texts: list[str] = []
     seen: set[tuple[int, str]] = set()
@@ -309,10 +317,10 @@ def _read_pieces(model: Any, path: Path, is_unigram: bool) -> tuple[Vocabulary, 
             raise FileFormatError(what, value=text, where=f"{path}, pieces[{id}]")
         if kind == _NORMAL and not math.isfinite(score):
             raise FileFormatError("the score is not a number", value=score, where=f"{path}, pieces[{id}].score")
-        if kind == _NORMAL and is_unigram and abs(score) > LARGEST_SCORE:
+        if kind == _NORMAL and settings.is_unigram and abs(score) > LARGEST_SCORE:
             what = f"a score must be a number from {-LARGEST_SCORE:g} to {LARGEST_SCORE:g}"
             raise UnsupportedFeatureError(what, value=score, where=f"{path}, pieces[{id}].score")
-        if kind == _UNUSED and not is_unigram:
+        if kind == _UNUSED and settings.kind in (_BPE, _CHAR):
             what, where = "this type of piece is not modelled", f"{path}, pieces[{id}].type"
             raise UnsupportedFeatureError(what, value="UNUSED", where=where)
         if (kind, text) in seen:
@@ -331,12 +339,17 @@ def _read_pieces(model: Any, path: Path, is_unigram: bool) -> tuple[Vocabulary, 
     return words, scores, np.array([piece.type for piece in model.pieces], dtype=np.uint8)
 
 
-def _check(pieces: _Pieces, byte_fallback: bool, path: Path) -> None:
+def _check(pieces: _Pieces, settings: Settings, path: Path) -> None:
     """Refuse pieces that the library refuses, or that are found where they are not intended."""
-    unknown, _ = pieces.unknown
-    reserved = [text for text in (*pieces.control, unknown) if len(text) == 1]
-    if reserved:
-        raise UnsupportedFeatureError("a character that is a control piece", value=reserved[0], where=str(path))
+    unknown, byte_fallback = pieces.unknown[0], settings.byte_fallback
+    if len(unknown) == 1 and settings.kind in (_BPE, _CHAR):
+        raise UnsupportedFeatureError("a character that is the unknown piece", value=unknown, where=str(path))
+    if settings.kind == _CHAR:
+        normal, spelled = np.flatnonzero(pieces.kinds == _NORMAL), pieces.words.spellings
+        long = next((spelled[id] for id in normal.tolist() if len(spelled[id]) > 1), None)
+        if long is not None:
+            what = "a normal piece of several characters in a CHAR model"
+            raise UnsupportedFeatureError(what, value=long, where=str(path))
     odd = [text for text in pieces.byte if byte_of(text) is None]
     odd += pieces.words.ids_of(BYTE_TOKENS).keys() - pieces.byte.keys()
     if odd or (len(pieces.byte) < 256 if byte_fallback else pieces.byte):
@@ -355,6 +368,20 @@ def _rules_over(pieces: _Pieces, path: Path) -> dict[str, Any]:
     # The pieces of several characters that never merge.
     atoms = pieces.byte | dict([pieces.unknown]) | pieces.user_defined
     return over_scored(words, normal.astype(np.int32), pieces.scores[normal], atoms, str(path))
+
+
+def _by_word(pieces: _Pieces, known: dict[str, Any]) -> ByPieceContents:
+    """Return the contents of a model of type WORD: a word begins with each visible space."""
+    entries = dict(zip(pieces.words.spellings, pieces.words.ids.tolist(), strict=True))
+    return ByPieceContents(
+        algorithm="WordLevel",
+        vocabulary=WordPieceVocabulary(entries, unknown=pieces.unknown[0], longest_word=None),
+        is_found=np.isin(pieces.kinds, (_NORMAL, _USER_DEFINED, _UNUSED)),
+        byte_ids=tuple(pieces.byte[token] for token in BYTE_TOKENS) if pieces.byte else None,
+        fuses=not pieces.byte,
+        splitting=Splitting("tokenizers", (Split(SPACE, "merged_with_next", literal=True),)),
+        **known,
+    )
 
 
 def _unigram(pieces: _Pieces, path: Path) -> UnigramModel:

@@ -25,7 +25,7 @@ from tokdfa.tokenizers.formats.written import Pairs, Vocabulary, check_vocabular
 def read_tokenizer_json(data: bytes, path: Path, *, of_object: bool = False) -> AnyContents:
     """Read a tokenizer.json by the kind of its model; `of_object` is whether a library has just written it."""
     # A plain search first, because it is much faster; decoders and tokens may have these names as well.
-    kinds = [kind for kind in ("WordPiece", "Unigram") if f'"{kind}"'.encode("ascii") in data]
+    kinds = [kind for kind in ("WordPiece", "Unigram", "WordLevel") if f'"{kind}"'.encode("ascii") in data]
     # The numbers that the library has just written are its numbers in memory; it reads those in files otherwise.
     number = float if of_object else as_serde_json
     read = ((kind, read_plain(data, path, kind, number)) for kind in kinds)
@@ -38,6 +38,10 @@ def read_tokenizer_json(data: bytes, path: Path, *, of_object: bool = False) -> 
         from tokdfa.tokenizers.formats.wordpiece import read_wordpiece_json
 
         return read_wordpiece_json(top, plain, of_object=of_object)
+    if kind == "WordLevel":
+        from tokdfa.tokenizers.formats.by_piece import read_wordlevel_json
+
+        return read_wordlevel_json(top, plain, of_object=of_object)
     from tokdfa.tokenizers.formats.unigram import read_unigram_json
 
     return read_unigram_json(top, plain, of_object=of_object)

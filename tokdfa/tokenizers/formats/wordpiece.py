@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 
-from tokdfa.base.errors import AlphabetError, FileFormatError, LimitExceededError, UnsupportedFeatureError
-from tokdfa.regex.unicode.normalization import spaces
+from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
+from tokdfa.regex.unicode.normalization import Normalizer, spaces
+from tokdfa.tokenizers.decoding import DecodeWordPiece
 from tokdfa.tokenizers.encoding.special import Special
-from tokdfa.tokenizers.formats.contents import LARGEST_ID
+from tokdfa.tokenizers.formats.by_piece import ByPieceContents, known_words, read_entries, read_joining_decoder
+from tokdfa.tokenizers.formats.contents import LARGEST_ID, Rewriting
 from tokdfa.tokenizers.formats.files import content, decode_utf8
-from tokdfa.tokenizers.formats.json_text import HALF, JsonObject, check_surrogates, parse_object
-from tokdfa.tokenizers.formats.text_steps import read_bert_normalizer
-from tokdfa.tokenizers.formats.top_level import check_top, read_left_out, read_specials
-from tokdfa.tokenizers.formats.written import PlainFile, Vocabulary
+from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
+from tokdfa.tokenizers.formats.top_level import read_left_out, read_specials, read_steps
+from tokdfa.tokenizers.formats.written import PlainFile
 from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer, WordNormalizer
 from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
-from tokdfa.tokenizers.models.wordpiece.words import EntryTexts
+from tokdfa.tokenizers.normalizers.steps import Chain
+from tokdfa.tokenizers.pretokenizers.steps import BERT, Splitting
 
 # The names in BERT's vocabularies of tokens that represent no text.
 _SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _CONFIG: Final = "tokenizer_config.json"
+_SPLITTING = Splitting("tokenizers", BERT)
 
 
 class Case(NamedTuple):
@@ -124,84 +127,63 @@ def with_case(contents: object, lowercase: bool, where: str) -> WordPieceContent
 
 def read_wordpiece_json(
     top: JsonObject, plain: PlainFile | None = None, *, of_object: bool = False
-) -> WordPieceContents:
-    """Read a tokenizer.json with a WordPiece model and BERT's normalizer and pre-tokenizer.
+) -> WordPieceContents | ByPieceContents:
+    """Read a tokenizer.json with a WordPiece model; truncation, padding and the post-processor are only named.
 
-    Truncation, padding and the post-processor, which adds special tokens, shape the input of a model. They are left
-    out, and named. `plain` has the vocabulary if it was written plainly; the one in `top` is then empty. `of_object` is
-    whether the library has just written the file.
+    With BERT's normalizer, pre-tokenizer and decoder, and added tokens that are found in the raw text, texts are
+    encoded in one pass. With anything else, each piece of the text is encoded by itself. `plain` has the vocabulary if
+    it was written plainly; the one in `top` is then empty. `of_object` is whether the library has just
+    written the file.
     """
-    check_top(top)
+    normalizer, splitting, is_bytewise = read_steps(top)
     vocabulary = _read_model(top, plain)
-    what = "WordPiece is not modelled with this"
-    normalizer = read_bert_normalizer(_read_step(top, "normalizer", "BertNormalizer", what))
-    _read_step(top, "pre_tokenizer", "BertPreTokenizer", what)
-    decoder = _read_step(top, "decoder", "WordPiece", "the decoder must be WordPiece")
-    if decoder.get("prefix", str) != vocabulary.prefix:
-        raise decoder.unmodelled("prefix", f"the model has the prefix {vocabulary.prefix!r}")
-    if plain is None:
-        entries = dict(vocabulary.items())
-        known = Vocabulary(list(entries), np.fromiter(entries.values(), np.int32, len(entries)), entries)
-    else:
-        known = plain.vocabulary
-    specials = read_specials(top, known, of_object=of_object)
+    known = known_words(vocabulary, plain)
+    specials = read_specials(top, known, normalizer, is_bytewise=is_bytewise, of_object=of_object)
+    decoding = read_joining_decoder(top, normalizer)
+    left_out = read_left_out(top, specials)
+    bert, decoder = _bert_normalizer(normalizer), decoding[0] if len(decoding) == 1 else None
+    is_joined = isinstance(decoder, DecodeWordPiece) and decoder.prefix == vocabulary.prefix
+    if bert is not None and is_joined and splitting == _SPLITTING and _are_in_raw_text(specials):
+        parts = (key for key in ("truncation", "padding", "post_processor") if top.fields.get(key) is not None)
+        ignored = (*(name for name in left_out if name.startswith("ids")), *parts)
+        assert isinstance(decoder, DecodeWordPiece)
+        return WordPieceContents("tokenizer.json", vocabulary, bert, specials, bool(decoder.cleanups), ignored)
+    return ByPieceContents(
+        format="tokenizer.json",
+        algorithm="WordPiece by piece",
+        vocabulary=vocabulary,
+        is_found=np.ones(vocabulary.n_ids, dtype=np.bool_),
+        splitting=splitting,
+        spelled_bytes=is_bytewise,
+        specials=specials,
+        finds_specials=True,
+        rewriting=Rewriting(normalizer, decoding),
+        ignored=left_out,
+    )
+
+
+def _bert_normalizer(normalizer: Normalizer | None) -> BertNormalizer | None:
+    """Return BERT's normalizer if nothing else is done to texts."""
+    steps = normalizer.steps if isinstance(normalizer, Chain) else ()
+    return steps[0] if len(steps) == 1 and isinstance(steps[0], BertNormalizer) else None
+
+
+def _are_in_raw_text(specials: Sequence[Special]) -> bool:
+    """Return whether all added tokens are found in raw text, and only spelled there.
+
+    White space next to a token is not a token itself, so taking it away changes offsets only, unless a token has some
+    inside.
+    """
     has_blanks = any(not spaces().isdisjoint(special.content) for special in specials)
-    for index, special in enumerate(specials):
-        where = f"{top.at('added_tokens')}[{index}]"
-        # White space next to a token is not a token itself, so taking it away changes offsets only, unless a token has
-        # some inside.
-        if special.single_word or ((special.lstrip or special.rstrip) and has_blanks):
-            what = "added tokens that are single words, or strip beside others with white space, are not modelled here"
-            hint = "clear the flags single_word, lstrip and rstrip"
-            raise UnsupportedFeatureError(what, value=special.content, where=where, hint=hint)
-        if special.level:
-            what = "added tokens that are looked for in normalized text are not modelled here"
-            raise UnsupportedFeatureError(what, value=special.content, where=f"{where}.normalized")
-    ids = [name for name in read_left_out(top, specials) if name.startswith("ids")]
-    parts = (key for key in ("truncation", "padding", "post_processor") if top.fields.get(key) is not None)
-    ignored = (*ids, *parts)
-    cleanup = decoder.get("cleanup", bool)
-    return WordPieceContents("tokenizer.json", vocabulary, normalizer, specials, cleanup, ignored)
+    strip = any(special.lstrip or special.rstrip for special in specials)
+    is_odd = any(special.single_word or special.level for special in specials)
+    return not (is_odd or (strip and has_blanks))
 
 
 def _read_model(top: JsonObject, plain: PlainFile | None) -> WordPieceVocabulary:
     model = top.required("model", "the model is missing")
-    model.refuse_unless("type", ("WordPiece",), "only WordPiece models can be read here")
-    where = model.at("vocab")
-    entries: Mapping[str, int] | EntryTexts
-    if plain is None:
-        entries = _read_entries(model, where)
-    else:
-        entries = EntryTexts(*plain.vocabulary.words, plain.vocabulary.ids, plain.vocabulary.table)
     longest_word = model.get("max_input_chars_per_word", int)
     if longest_word < 0:
         raise model.wrong("max_input_chars_per_word", "a length must not be negative")
     prefix, unknown = model.get("continuing_subword_prefix", str), model.get("unk_token", str)
-    try:
-        return WordPieceVocabulary(entries, prefix=prefix, unknown=unknown, longest_word=longest_word)
-    except (AlphabetError, LimitExceededError) as error:
-        kind = FileFormatError if isinstance(error, AlphabetError) else LimitExceededError
-        raise kind(error.what, value=error.value, where=where) from None
-
-
-def _read_entries(model: JsonObject, where: str) -> dict[str, int]:
-    entries = model.get("vocab", dict)
-    if not entries:
-        raise FileFormatError("the vocabulary has no tokens", where=where)
-    # Entries are checked one by one only if one of them is wrong.
-    is_sound = {*map(type, entries.values())} == {int} and max(entries.values()) <= LARGEST_ID
-    for entry, number in () if is_sound and not HALF.search("".join(entries)) else entries.items():
-        check_surrogates(entry, where)
-        if isinstance(number, int) and number > LARGEST_ID:
-            raise FileFormatError(f"an id above {LARGEST_ID}", value=number, where=f"{where}.{entry}")
-    return entries
-
-
-def _read_step(top: JsonObject, key: str, kind: str, why: str) -> JsonObject:
-    """Return the processor at `key`, which must be of one kind."""
-    step = top.object(key)
-    if step is None:
-        raise top.unmodelled(key, why, hint=f"it must be {kind}")
-    if step.get("type", str) != kind:
-        raise step.unmodelled("type", why, hint=f"it must be {kind}")
-    return step
+    return read_entries(model, plain, unknown=unknown, longest_word=longest_word, prefix=prefix)

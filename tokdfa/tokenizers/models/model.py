@@ -37,7 +37,7 @@ class Model(ABC):
     A model holds no tokenizer, so that a dropped one is freed at once. Where an answer depends on the other parts, the
     method gets the tokenizer as its first argument.
 
-    `algorithm` is "byte pair", "Unigram" or "WordPiece", and `semantics` says how it chooses; see
+    `algorithm` is its name, such as "byte pair", and `semantics` says how it chooses; see
     :class:`~tokdfa.AnyTokenizer`. If it `takes_bytes`, a text may be given in UTF-8. If it `takes_longest`, the
     algorithm takes the longest match instead of merging. If it `spells_bytes`, the characters of its entries represent
     bytes, in GPT-2's alphabet; `spell` writes pre-tokens in its letters, if the model segments pre-tokens.
@@ -198,3 +198,39 @@ class Model(ABC):
     @abstractmethod
     def made_of(self, tokenizer: Any) -> tuple[object, ...]:
         """Return all parts of the tokenizer, to be compared; see :attr:`AnyTokenizer.made_of`."""
+
+
+class SteppedModel(Model):
+    """A model with ids that are decoded by steps: from the spelling of each id in the file to a text."""
+
+    def id_spellings(self, tokenizer: Any) -> Spellings:
+        """Return the bytes that each id adds to a text between other ids, where these do not matter."""
+        from tokdfa.tokenizers.decoder import spellings
+
+        try:
+            found: Spellings = tokenizer.spelled.usual
+        except ValueError:
+            return spellings([string.encode("utf-8", "surrogatepass") for string in tokenizer.token_strings])
+        return found
+
+    def spelled(self, tokenizer: Any) -> Spelled:
+        from tokdfa.tokenizers.spelled import spelled_by_steps
+
+        return spelled_by_steps(tokenizer.token_strings, tokenizer.rewriting.decoding or (), tokenizer.format)
+
+    def decoder(self, tokenizer: Any) -> Decoder:
+        from tokdfa.tokenizers.whole_decoder import WholeDecoder
+
+        steps = tokenizer.rewriting.decoding or ()
+        return WholeDecoder(tokenizer.id_spellings, tokenizer.means_something, tokenizer.strings, steps)
+
+    def name_of(self, tokenizer: Any, id: int) -> bytes:
+        """Return the bytes by which readers know an id: its spelling in the file, or the special token."""
+        string: str = tokenizer.token_strings[id]
+        contents = (special.content for special in tokenizer.specials if special.id == id)
+        return (string or next(contents, "")).encode("utf-8")
+
+    def word_of(self, tokenizer: Any, id: int) -> Word:
+        """Return the spelling of an id in its file."""
+        string: str = tokenizer.token_strings[id]
+        return string

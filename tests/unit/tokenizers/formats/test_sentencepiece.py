@@ -214,7 +214,7 @@ def test_white_space_as_a_suffix(rule: str, puts: bool, trims: bool) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda model: setattr(model.trainer_spec, "model_type", 3), "only BPE and Unigram models can be read: 'WORD'"),
+        (lambda model: setattr(model.trainer_spec, "model_type", 4), "a normal piece of several characters in a CHAR"),
         (lambda model: setattr(model.pieces[-1], "type", 5), "this type of piece is not modelled: 'UNUSED'"),
         (lambda model: setattr(model.pieces[-1], "score", float("nan")), "the score is not a number"),
         (lambda model: setattr(model.pieces[-1], "piece", model.pieces[-2].piece), "a duplicate piece"),

@@ -111,8 +111,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"normalizer": {"type": "Prepend", "prepend": ""}}, "$.normalizer.prepend: the text to prepend is empty: ''"),
     ({"flavour": 1}, "$.flavour: an unknown field: 'flavour'"),
     (
-        {"model": {**tokenizer_json()["model"], "type": "WordLevel"}},
-        "$.model.type: only BPE models can be read: 'WordLevel'",
+        {"model": {**tokenizer_json()["model"], "type": "Words"}},
+        "$.model.type: only BPE models can be read: 'Words'",
     ),
     (model(dropout=0.1), "$.model.dropout: with dropout the ids are random: 0.1"),
     (model(dropout=False), "$.model.dropout"),

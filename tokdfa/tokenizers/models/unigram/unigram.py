@@ -9,31 +9,27 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from tokdfa.automata.alphabet import Word
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import AlphabetError
 from tokdfa.regex.unicode.normalization import Normalizer
 from tokdfa.regex.unicode.utf8 import spell as to_letters
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.boundaries.words import UnigramBoundaries, splits_at_spaces, why_none
-from tokdfa.tokenizers.decoder import Spellings, spellings
 from tokdfa.tokenizers.encoding.batches import EncodedDocuments
 from tokdfa.tokenizers.encoding.special import Special
-from tokdfa.tokenizers.encoding.texts import check_text
-from tokdfa.tokenizers.models.model import Direct, Model
+from tokdfa.tokenizers.encoding.texts import check_encodable
+from tokdfa.tokenizers.models.model import Direct, SteppedModel
 from tokdfa.tokenizers.models.unigram.accepted import accept, acceptor, is_usual, wrong_words
 from tokdfa.tokenizers.models.unigram.lattice import RecordedText
 from tokdfa.tokenizers.models.unigram.segmenter import BEGINNING, Before, Segmenter
 from tokdfa.tokenizers.models.unigram.texts import is_one_sentence, one_pass
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE
-from tokdfa.tokenizers.whole_decoder import WholeDecoder
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.encoding.stream import EncodingStream
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.models.unigram.segmenter import Acceptor, WrongWords
     from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
-    from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.tokenizers.tokenizer import Tokenizer, UnigramTokenizer
 
 __all__ = ["Unigram"]
@@ -43,7 +39,7 @@ _OF_PYTHON = re.compile("[\x1c-\x1f]")
 _SPACE_BYTES = SPACE.encode("utf-8")
 
 
-class Unigram(Model):
+class Unigram(SteppedModel):
     """A model of pieces with scores.
 
     SentencePiece adds up a whole text, each sum rounded to 32 bits; tokenizers adds up each pre-token with 64 bits.
@@ -104,7 +100,7 @@ class Unigram(Model):
 
         `before` is the state before the text, None if nothing before it counts; `begins` is whether a text begins here.
         """
-        _check_encodable(text)
+        check_encodable(text)
         start = BEGINNING if begins or before is None else before
         if is_one_sentence(tokenizer):
             texts = tokenizer.derived(one_pass)
@@ -207,34 +203,6 @@ class Unigram(Model):
             tokenizer.rewriting.normalizer, tokenizer.token_strings, is_usual(cast("UnigramTokenizer", tokenizer))
         )
 
-    # From ids to text
-
-    def id_spellings(self, tokenizer: Tokenizer) -> Spellings:
-        """Return the bytes that each id adds to a text between other ids, where these do not matter."""
-        try:
-            return tokenizer.spelled.usual
-        except ValueError:
-            return spellings([piece.encode("utf-8", "surrogatepass") for piece in tokenizer.token_strings])
-
-    def spelled(self, tokenizer: Tokenizer) -> Spelled:
-        from tokdfa.tokenizers.spelled import spelled_by_steps
-
-        return spelled_by_steps(tokenizer.token_strings, tokenizer.rewriting.decoding or (), tokenizer.format)
-
-    def decoder(self, tokenizer: Tokenizer) -> WholeDecoder:
-        steps = tokenizer.rewriting.decoding or ()
-        return WholeDecoder(tokenizer.id_spellings, tokenizer.means_something, tokenizer.strings, steps)
-
-    def name_of(self, tokenizer: Tokenizer, id: int) -> bytes:
-        """Return the bytes by which readers know an id: its piece, or the special token."""
-        string = tokenizer.token_strings[id]
-        contents = (special.content for special in tokenizer.specials if special.id == id)
-        return (string or next(contents, "")).encode("utf-8")
-
-    def word_of(self, tokenizer: Tokenizer, id: int) -> Word:
-        """Return the spelling of an id in its file."""
-        return tokenizer.token_strings[id]
-
     def acceptor(self, tokenizer: Tokenizer) -> Acceptor | None:
         return tokenizer.derived(acceptor)
 
@@ -323,16 +291,6 @@ def _in_bytes(tokenizer: Tokenizer, segment: str, *, begins: bool) -> tuple[byte
     if spell is not None:
         parts = [*map(spell, parts)]
     return b"".join(parts), np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
-
-
-def _check_encodable(text: str) -> None:
-    """Raise an error unless this is a text that has an encoding in UTF-8."""
-    check_text(text)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        where = f"character {error.start}"
-        raise AlphabetError("half of a surrogate pair", value=text[error.start], where=where) from None
 
 
 def _spaced(split: PreTokenizer, segment: str, begins: bool) -> str | None:

@@ -12,12 +12,11 @@ from tokdfa.base.errors import AlphabetError
 from tokdfa.tokenizers.models.wordpiece.end_to_end import Reencoder
 
 
-@pytest.mark.parametrize("family", ["WordPiece", "WordPiece, any steps"])
-def test_words_are_those_of_the_texts(family: str) -> None:
+def test_words_are_those_of_the_texts() -> None:
     n_left_out = n_words = 0
     for seed in range(60):
         drawn = random.Random(seed)
-        member = FAMILIES[family](drawn)
+        member = FAMILIES["WordPiece"](drawn)
         tokenizer = member.tokenizer
         trip = tokenizer.round_trip
         if trip.boundaries.why_none is not None:

@@ -15,7 +15,6 @@ import tokdfa
 from tests.support import random_files
 from tests.support.tokenizer_files import added_token
 from tokdfa import WordPieceTokenizer
-from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.validation.api import check
 from tokdfa.jobs.validation.window import Tuning
 
@@ -76,9 +75,11 @@ def test_violations_beside_a_mask_that_strips(lstrip: bool, rstrip: bool, tmp_pa
     assert n_after_masks > 50
 
 
-def test_beside_white_space_in_a_token_it_is_refused(tmp_path: Path) -> None:
-    fields = like_mpnet(added_token(5, "<mask>", lstrip=True), added_token(6, "a b"))
-    with pytest.raises(UnsupportedFeatureError, match=r"added_tokens\[1\]: .*strip beside others with white space"):
-        load(fields, tmp_path)
-    with pytest.raises(UnsupportedFeatureError, match="single words"):
-        load(like_mpnet(added_token(5, "<mask>", single_word=True)), tmp_path)
+def test_odd_added_tokens_have_texts_encoded_piece_by_piece() -> None:
+    strips = added_token(5, "<mask>", lstrip=True)
+    for odd in ([strips, added_token(6, "a b")], [added_token(5, "<mask>", single_word=True)]):
+        fields = like_mpnet(*odd)
+        tokenizer, peer = tokdfa.load(fields), tokenizers.Tokenizer.from_str(json.dumps(fields))
+        assert not isinstance(tokenizer, WordPieceTokenizer)
+        for text in ("a  <mask> b", "a b <mask>", "a<mask>b", "<mask> a  b", "a b<mask>"):
+            assert tokenizer.encode(text).tolist() == peer.encode(text, add_special_tokens=False).ids, text
