@@ -20,6 +20,7 @@ from tokdfa.tokenizers.formats.contents import LARGEST_ID
 from tokdfa.tokenizers.formats.json_text import JsonObject
 from tokdfa.tokenizers.formats.text_steps import flatten, read_byte_level, read_normalizer, read_pre_tokenizer
 from tokdfa.tokenizers.formats.written import Vocabulary
+from tokdfa.tokenizers.normalizers.steps import Chain, Replace, Strip
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 _FIELDS = (
@@ -42,17 +43,35 @@ def read_steps(top: JsonObject) -> tuple[Normalizer | None, Splitting | None, bo
     normalizer = read_normalizer(top)
     splitting, is_bytewise = read_pre_tokenizer(top)
     if splitting is not None and splitting.prefix_once and normalizer is not None:
-        if not normalizer.keeps_beginning:
+        if not _keeps_beginning(normalizer, splitting.metaspace):
             # Whether a text begins there then depends on the characters that the library thinks it has removed.
             what = "a character put before the first piece only, in a text that may have lost its beginning"
             raise UnsupportedFeatureError(what, value=normalizer, where=top.at("normalizer"))
-        if splitting.metaspace_at:
+        is_cut = any(token.fields.get("normalized") is True for token in top.objects("added_tokens", []))
+        if splitting.metaspace_at or (is_cut and _may_lengthen(normalizer)):
             # To the library, every piece made of the first character begins the text; after normalization there may be
             # several.
             what = "a character put before the first piece only, of a text that a normalizer may have lengthened"
             hint = "put it before every piece, or none"
             raise UnsupportedFeatureError(what, value=normalizer, where=top.at("pre_tokenizer"), hint=hint)
     return normalizer, splitting, is_bytewise
+
+
+def _may_lengthen(normalizer: Normalizer) -> bool:
+    """Return whether a normalizer may make several characters of one."""
+    steps = normalizer.steps if isinstance(normalizer, Chain) else (normalizer,)
+    return not all(isinstance(step, Strip) or (isinstance(step, Replace) and not step.lengthens) for step in steps)
+
+
+def _keeps_beginning(normalizer: Normalizer, metaspace: str | None) -> bool:
+    """Return whether a normalized text begins where the text does, unless it begins with a space.
+
+    Then nothing is put before it. The last steps may replace its beginning by a text that begins with a space.
+    """
+    steps = [*normalizer.steps] if isinstance(normalizer, Chain) else [normalizer]
+    while steps and isinstance(steps[-1], Replace) and steps[-1].content[:1] in (" ", metaspace):
+        steps.pop()
+    return all(step.keeps_beginning for step in steps)
 
 
 def read_specials(

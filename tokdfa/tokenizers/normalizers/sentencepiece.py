@@ -222,9 +222,10 @@ class Precompiled(Normalizer):
     SentencePiece replaces the longest word at each offset. The library takes a grapheme of fewer than six bytes as a
     whole: the *shortest* word that it begins with replaces all of it, marks included. Longer graphemes, and those that
     begin with no word, are replaced character by character. Read in tokenizers 0.23 (`normalizers/precompiled.rs`).
+    It does not count the characters that it removes before the first that stays, so that this one begins the text.
     """
 
-    is_local = True
+    keeps_beginning = is_local = True
 
     def __init__(self, rules: Mapping[str, str], digest: str) -> None:
         self._rules = CharacterRules.of(rules)

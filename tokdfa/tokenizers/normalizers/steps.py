@@ -142,6 +142,10 @@ class Strip(Normalizer):
     right: bool
     is_local = touches_ends = True
 
+    @property
+    def keeps_beginning(self) -> bool:
+        return not self.left
+
     def __call__(self, text: str) -> str:
         blanks = _blanks()
         text = text.lstrip(blanks) if self.left else text
@@ -226,6 +230,10 @@ class Replace(Normalizer):
         if not self.literal or len(self.pattern) != 1 or len(self.content) != 1:
             return None
         return Substitution("", {self.pattern: self.content})
+
+    @property
+    def keeps_beginning(self) -> bool:
+        return self.literal and len(self.pattern) == 1 and bool(self.content)
 
     @property
     def is_local(self) -> bool:
