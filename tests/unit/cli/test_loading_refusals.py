@@ -45,18 +45,15 @@ def refused_files() -> dict[str, bytes]:
     return {
         "tokenizer.json": json.dumps({**SOUND, "model": {**model, "dropout": 0.5}}).encode(),
         "cut.json": json.dumps(SOUND).encode()[:999],
-        "version.json": json.dumps({**SOUND, "version": "2"}).encode(),
         # As in a cache, where names have no suffix.
         "a1b2c3": json.dumps({**SOUND, "model": {**model, "vocab": {**model["vocab"], "he": 0}}}).encode(),
         "d4e5f6": b"neither a tokenizer nor ids",
         "tekken.json": json.dumps({**tekken_json(), "vocab": 3}).encode(),
         "ranks.tiktoken": tiktoken_lines() + b"YQ 999\n",
         "cut.gguf": b"GGUF\3\0\0\0",
-        "not.gguf": b"nope",
         "merges.txt": merges_txt().encode() + b"a b c\n",
         "bad.model": b"\n\5\n\1a\x15\0",
         "odd.xyz": b"nothing that is known",
-        "empty.json": b"",
     }
 
 
