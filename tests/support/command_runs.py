@@ -450,7 +450,7 @@ def of_formats(_: Files) -> Iterator[Run]:
 
 
 def of_doctor(files: Files) -> Iterator[Run]:
-    folder = write_sound(files.folder / "sound")
+    folder = write_sound(files.folder / "sound", template=True)
     yield (folder,)
     faulty = write_sound(files.folder / "faulty")
     edited("config.json", vocab_size=1)(faulty)

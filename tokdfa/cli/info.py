@@ -224,19 +224,11 @@ def _of_case(case: dict[str, Any] | None, fields: dict[str, Any]) -> list[tuple[
 
 
 def _of_lint(lint: list[dict[str, Any]], _: dict[str, Any]) -> list[tuple[str, object]]:
-    return [("odd", _LINT[finding["kind"]].format(**finding)) for finding in lint]
+    from tokdfa.tokenizers.formats.lint import Finding, words_of
+
+    return [("odd", words_of(Finding(**finding))) for finding in lint]
 
 
-_LINT = {
-    "pattern is a string": "{where} splits at the text {value!r}, which looks like a regular expression ({count})",
-    "no pre": "{where} is missing: llama.cpp takes the pre-tokenizer {value!r}, which is that of no model",
-    "unknown pre": "{where} is {value!r}, which llama.cpp does not know",
-    "merge without token": "{count:,} rules of {where} have a part or a result that is no token, first {value!r}",
-    "duplicate token": "{count:,} tokens of {where} occur before, first {value!r}; llama.cpp aborts",
-    "type contradicts": "{count:,} types of {where} contradict the token, first {value}",
-    "scores not ordered": "{count:,} scores of {where} are not in falling order, first that of {value!r}",
-    "key not read": "{where} has no effect: llama.cpp does not read it for {value!r}",
-}
 _CASE_SOURCES = {
     "default": "as the libraries do by default",
     "tokenizer_config.json": "by the tokenizer_config.json next to it",

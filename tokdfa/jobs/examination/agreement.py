@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 from tokdfa.base.errors import TokdfaError
-from tokdfa.jobs.comparison.api import compare
+from tokdfa.jobs.comparison.api import compare, compare_tokenizers
+from tokdfa.jobs.comparison.models import Tuning
 from tokdfa.jobs.comparison.result import Comparison, Outcome, Part
 from tokdfa.jobs.examination.finding import Finding, Group, Severity, reason_of
 from tokdfa.jobs.examination.folder import Loaded
-from tokdfa.jobs.splices.encoding import with_specials
+from tokdfa.jobs.splices.encoding import twin_with
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import has_rules
+from tokdfa.tokenizers.tokenizer import Tokenizer, has_rules
 
 _MOST_NAMED = 5
+# For each kind of texts that is tried where there is no proof; a folder has several pairs.
+_SECONDS = 0.5
 
 
 def check_agreement(tokenizers: Sequence[Loaded]) -> Iterator[Finding]:
@@ -42,7 +45,7 @@ def _compared(a: Loaded, b: Loaded) -> Finding:
         values = {"algorithm_a": a.tokenizer.algorithm, "algorithm_b": b.tokenizer.algorithm}
         return Finding(Group.AGREEMENT, "other algorithm", Severity.FAULT, where, values)
     try:
-        found = compare(_plain(a.tokenizer), _plain(b.tokenizer))
+        found = _comparison(a.tokenizer, b.tokenizer)
     except TokdfaError as error:
         return Finding(Group.AGREEMENT, "undecided", Severity.UNKNOWN, where, {"reason": reason_of(error)})
     borrows = b.borrows or a.borrows
@@ -77,9 +80,18 @@ def _other_ids(found: Comparison) -> bool:
     return any(found.checked.get(part) is Outcome.DIFFERENT for part in (Part.DICTIONARY, Part.IDS))
 
 
-def _plain(tokenizer: AnyTokenizer) -> AnyTokenizer:
-    """Return the tokenizer that takes special tokens as text, where rules make its tokens; libraries differ in that."""
-    return with_specials(tokenizer, "plain") if has_rules(tokenizer) else tokenizer
+def _comparison(a: AnyTokenizer, b: AnyTokenizer) -> Comparison:
+    """Return the comparison of two, with control tokens as text where rules make tokens; libraries differ in that."""
+    if not (has_rules(a) and has_rules(b)):
+        return compare(a, b)
+    control = {special.content for side in (a, b) for special in side.specials if not special.is_text}
+    return compare_tokenizers(_without(a, control), _without(b, control), tuning=Tuning(max_seconds=_SECONDS))
+
+
+def _without(tokenizer: Tokenizer, texts: Container[str]) -> Tokenizer:
+    """Return the tokenizer without some of its special tokens, which are text like any other then."""
+    kept = [special for special in tokenizer.specials if special.content not in texts]
+    return twin_with(tokenizer, kept, finds=tokenizer.finds_specials)
 
 
 def _specials(a: Loaded, b: Loaded) -> Iterator[Finding]:

@@ -8,14 +8,30 @@ from pathlib import Path
 from typing import Any
 
 from tokdfa.jobs.examination.agreement import check_agreement
+from tokdfa.jobs.examination.built import built_by_transformers
+from tokdfa.jobs.examination.declared import Declared
+from tokdfa.jobs.examination.decoding import check_decoding
+from tokdfa.jobs.examination.dictionary import check_dictionary
 from tokdfa.jobs.examination.finding import Examination, Finding, Group, Severity, guarded
 from tokdfa.jobs.examination.folder import Folder, Loaded, read_files, read_folder
 from tokdfa.jobs.examination.ids import check_ids
+from tokdfa.jobs.examination.special_tokens import check_special_tokens
+from tokdfa.jobs.examination.tables import check_tables
+from tokdfa.jobs.examination.template import check_templates
 from tokdfa.tokenizers.formats.files import named
 from tokdfa.tokenizers.loading import load
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["doctor"]
+
+# The checks of the other files of a folder against its standard.
+_OF_FOLDERS: dict[Group, Callable[[Loaded, Declared], Iterable[Finding]]] = {
+    Group.IDS: check_ids,
+    Group.SPECIAL_TOKENS: check_special_tokens,
+    Group.TEMPLATE: check_templates,
+    Group.DECODING: check_decoding,
+    Group.UNICODE: lambda standard, _: check_tables(standard),
+}
 
 
 def doctor(*sources: Any, progress: Callable[[str], object] | None = None) -> Examination:
@@ -73,12 +89,25 @@ def doctor(*sources: Any, progress: Callable[[str], object] | None = None) -> Ex
 
 def _checks(folders: list[Folder], tokenizers: list[Loaded]) -> Iterator[tuple[Group, Callable[[], Iterable[Finding]]]]:
     """Yield the checks, first of all tokenizers, then of each folder."""
-    yield Group.AGREEMENT, lambda: check_agreement(tokenizers)
+    yield Group.AGREEMENT, lambda: _agreement(folders, tokenizers)
+    yield Group.DICTIONARY, lambda: check_dictionary(tokenizers)
     for folder in folders:
         standard, declared = folder.standard, folder.declared
         if standard is None:
             continue
-        yield Group.IDS, lambda standard=standard, declared=declared: check_ids(standard, declared)  # type: ignore[misc]
+        for group, check in _OF_FOLDERS.items():
+            yield group, lambda check=check, standard=standard, declared=declared: check(standard, declared)  # type: ignore[misc]
+
+
+def _agreement(folders: list[Folder], tokenizers: list[Loaded]) -> Iterator[Finding]:
+    """Yield the findings about all tokenizers, and about the one that transformers builds of each folder."""
+    yield from check_agreement(tokenizers)
+    for folder in folders:
+        built = None if folder.path is None else built_by_transformers(folder.path)
+        if isinstance(built, Loaded) and folder.standard is not None:
+            yield from check_agreement([folder.standard, built])
+        elif isinstance(built, Finding):
+            yield built
 
 
 def _folders(sources: tuple[Any, ...]) -> list[Folder]:

@@ -80,7 +80,7 @@ class Finding(Displayed):
         """What to do about it; empty where there is nothing to do."""
         from tokdfa.jobs.examination.sentences import remedy_of
 
-        return remedy_of(self.kind, self.values) if self.severity != Severity.OK else ""
+        return "" if self.severity == Severity.OK else remedy_of(self.kind, self.values)
 
     @property
     def counts(self) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
+
+from tokdfa.tokenizers.formats.lint import Kind
 
 # Kind -> sentence, and what to do; values are put in by name.
 _WORDS: dict[str, tuple[str, str]] = {
@@ -11,18 +13,18 @@ _WORDS: dict[str, tuple[str, str]] = {
     "no tokenizer": ("there is no tokenizer among {files:,} files", "give the path of the tokenizer"),
     "tokenizer not read": ("{reason}", "repair the file, or write it again with the library that made it"),
     "file not read": ("{reason}", "repair the file"),
-    "check not made": ("{check}: {reason}", ""),
+    "check not made": ("{check}: {reason}", "make it possible, or accept it with --known"),
     "tokenizers read": ("{count} loaded, the first is the standard for the other files", ""),
     # agreement
     "same ids": ("every text has the same ids", ""),
     "same rules": ("the rules and ids give every text the same ids, with the pre-tokenizer of {borrows}", ""),
     "other ids": ("{text!r} has the ids {ids_a} and {ids_b}", "keep the file that the model was trained with"),
     "other text": (
-        "{text!r} has the ids {ids_a} and {ids_b}: {library_a} and {library_b} differ in Unicode",
+        "{text!r} has the ids {ids_a} and {ids_b}: {library_a} and {library_b} differ",
         "expect other ids for such texts",
     ),
     "other algorithm": ("one is {algorithm_a}, the other {algorithm_b}", "remove the file of another model"),
-    "undecided": ("{reason}", "compare both with tokdfa compare, which says more"),
+    "undecided": ("{reason}", "tokdfa compare searches longer, and says more"),
     # ids
     "size fits": ("vocab_size {size:,} has room for all {ids:,} ids", ""),
     "size too small": (
@@ -48,6 +50,30 @@ _WORDS: dict[str, tuple[str, str]] = {
     "token with two ids": ("{token!r} has the ids {ids}", "keep one of them"),
     "id with two tokens": ("the id {id} has the tokens {tokens}", "give each token its own id"),
     # special tokens
+    "named tokens exist": ("each of {count} named tokens exists", ""),
+    "token does not exist": (
+        "{count:,} named tokens do not exist, the first is {first!r}: encoded, it is {ids} ids",
+        "add the tokens to the tokenizer, or name others",
+    ),
+    "token is ordinary": (
+        "{count:,} named tokens are ordinary tokens, the first is {first!r}",
+        "add them as special tokens, so that they are found in texts",
+    ),
+    "token with another id": (
+        "{count:,} tokens have another id, the first is {first!r}: {id} here, {ids} in the tokenizer",
+        "write the file again from the tokenizer",
+    ),
+    "ids of tokens agree": ("all {count:,} added tokens have these ids", ""),
+    "tokens of a role differ": ("{role} is not the same token: {tokens}", "name the same token in each file"),
+    "token is split": (
+        "{count:,} special tokens are not found in a text, the first is {first!r}: encoded, it is {ids} ids",
+        "set normalized to false for them",
+    ),
+    "in words only": (
+        "{count:,} special tokens are not found next to letters, the first is {first!r}",
+        "set single_word to false for them",
+    ),
+    "tokens are found": ("all {count:,} special tokens are found in texts", ""),
     "special tokens with two ids": (
         "{count:,} special tokens have other ids, the first is {first!r}",
         "keep the file that the model was trained with",
@@ -56,7 +82,69 @@ _WORDS: dict[str, tuple[str, str]] = {
         "{count:,} special tokens are ordinary tokens in {in}, the first is {first!r}",
         "mark them as special in each file",
     ),
+    # template
+    "templates differ": ("they are not the same template", "keep one of them"),
+    "templates agree": ("the templates are the same", ""),
+    "control string of no token": (
+        "the template writes {count} control strings that are not tokens, the first is {first!r}",
+        "write tokens of the tokenizer, or add these",
+    ),
+    "nearly a token": ("the template writes {first!r}, which is not a token, but {token!r} is", "write {token!r}"),
+    "control strings exist": ("all {count} control strings are tokens", ""),
+    "turn without an end": ("no special token ends a turn of the assistant: {text!r} follows", "write the eos token"),
+    "turn ends": ("a turn of the assistant ends with {token!r}, which ends a generation", ""),
+    "end is not an eos": (
+        "a turn of the assistant ends with {token!r} ({id}), but a generation ends with {ids}",
+        "add {id} to eos_token_id",
+    ),
+    "end is another eos": (
+        "a turn of the assistant ends with {token!r}, but eos is {first!r}",
+        "write a generation_config.json with the ids that end a generation",
+    ),
+    "contents spell tokens": (
+        "the content {text!r} makes the control tokens {tokens}",
+        "encode contents separately, or take special tokens out of them",
+    ),
+    "contents forge tokens": (
+        "the content {text!r}, which spells no token by itself, makes the control tokens {tokens}",
+        "encode contents separately",
+    ),
+    "no contents make tokens": ("no content makes a control token", ""),
+    "contents forge nothing": ("no content makes a control token that it does not spell", ""),
+    "template undecided": ("{check}: {reason}", "tokdfa template decides each seam, or says more"),
+    "seams split": (
+        "{count} seams have other ids if turns are encoded separately, first in {first}: {text!r}",
+        "encode the whole conversation",
+    ),
+    "turns change": (
+        "{count} conversations change when a turn is added, first {first}",
+        "encode the whole conversation again after each turn",
+    ),
+    "seams are safe": ("turns may be encoded separately at all {count} seams", ""),
+    "turns are kept": ("all {count} conversations are kept when a turn is added", ""),
+    # dictionary
+    "all tokens occur": ("each of {size:,} tokens occurs in some text", ""),
+    "rules are missing": (
+        "{count:,} of {size:,} tokens occur in no text, the last ones or very many: {tokens}",
+        "compare the rules with the original file; some are missing",
+    ),
+    "dead tokens": ("{count:,} of {size:,} tokens occur in no text: {tokens}", "expect that the model never saw them"),
+    # decoding
+    "texts are kept": ("decoding gives every text back", ""),
+    "text is lost": ("{text!r} is decoded as {decoded!r}", "do not rely on offsets in such texts"),
+    "clean-up loses text": (
+        "clean_up_tokenization_spaces is true: {text!r} is decoded as {decoded!r}",
+        "set clean_up_tokenization_spaces to false",
+    ),
+    # unicode
+    "versions agree": ("{version_a} and {version_b} give every text the same ids", ""),
+    "versions differ": (
+        "{text!r} has the ids {ids_a} in {version_a} and {ids_b} in {version_b}",
+        "use the version that the model was trained with",
+    ),
 }
+for _kind in get_args(Kind):
+    _WORDS[f"odd: {_kind}"] = "{reason}", "tokdfa info says more; write the file again"
 
 
 def sentence_of(kind: str, values: Mapping[str, Any]) -> str:

@@ -43,6 +43,23 @@ class Finding:
     count: int = 1
 
 
+_WORDS: dict[Kind, str] = {
+    "pattern is a string": "{where} splits at the text {value!r}, which looks like a regular expression ({count})",
+    "no pre": "{where} is missing: llama.cpp takes the pre-tokenizer {value!r}, which is that of no model",
+    "unknown pre": "{where} is {value!r}, which llama.cpp does not know",
+    "merge without token": "{count:,} rules of {where} have a part or a result that is no token, first {value!r}",
+    "duplicate token": "{count:,} tokens of {where} occur before, first {value!r}; llama.cpp aborts",
+    "type contradicts": "{count:,} types of {where} contradict the token, first {value}",
+    "scores not ordered": "{count:,} scores of {where} are not in falling order, first that of {value!r}",
+    "key not read": "{where} has no effect: llama.cpp does not read it for {value!r}",
+}
+
+
+def words_of(finding: Finding) -> str:
+    """Return a finding as a sentence without a full stop."""
+    return _WORDS[finding.kind].format(where=finding.where, value=finding.value, count=finding.count)
+
+
 # Classes, properties, groups with a mark, negated brackets, and repeated brackets: nobody splits at such texts.
 _LOOKS_LIKE_PATTERN = re.compile(r"\\[pPsSdDwW]|\(\?[:!=<i]|\[\^|\][+*?]|\)[+*?]|\.\*|\.\+|\{\d+(?:,\d*)?\}")
 # A file has its scores out of order if more than one in this number is.

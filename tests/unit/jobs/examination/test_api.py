@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.support import schemas
 from tests.support.gguf_files import Typed
 from tests.support.model_folders import (
     SIZE,
+    TEMPLATE,
     N,
     edited,
     gguf_file,
@@ -22,9 +24,22 @@ from tests.support.model_folders import (
     write_sound,
     written,
 )
-from tests.support.tokenizer_files import RULES, merges_txt
+from tests.support.tokenizer_files import RULES, added_token, merges_txt, tokenizer_json
 
 Edit = Callable[[Path], object]
+
+
+def _within() -> list[dict[str, Any]]:
+    """Return added tokens, one of which is within another one and is found before it."""
+    tokens = [added_token(N + index, each) for index, each in enumerate(("<s>", "<|end|>", "<pad>", "end"))]
+    tokens[1]["normalized"] = True
+    return tokens
+
+
+def _swapped() -> list[dict[str, Any]]:
+    """Return added tokens of which two have each other's ids."""
+    return [added_token(N + index, each) for index, each in enumerate(("<|end|>", "<s>", "<pad>"))]
+
 
 # Kind -> an edit that plants it, and the files that are named.
 FAULTS: dict[str, tuple[str, Edit, tuple[str, ...]]] = {
@@ -74,6 +89,41 @@ FAULTS: dict[str, tuple[str, Edit, tuple[str, ...]]] = {
         written("model.safetensors", safetensors(SIZE + 1)),
         ("model.safetensors", "config.json"),
     ),
+    "a named token that does not exist": (
+        "token does not exist",
+        edited("tokenizer_config.json", unk_token="<unk>"),
+        ("tokenizer_config.json", "tokenizer.json"),
+    ),
+    "added tokens with other ids": (
+        "token with another id",
+        edited("added_tokens.json", **{"<pad>": N + 1}),
+        ("added_tokens.json", "tokenizer.json"),
+    ),
+    "a role with two tokens": (
+        "tokens of a role differ",
+        edited("special_tokens_map.json", pad_token="<s>"),
+        ("special_tokens_map.json", "tokenizer_config.json"),
+    ),
+    "a token that is split": (
+        "token is split",
+        written("tokenizer.json", tokenizer_file(added_tokens=_within())),
+        ("tokenizer.json",),
+    ),
+    "rules cut off within the tokenizer": (
+        "rules are missing",
+        written("tokenizer.json", tokenizer_file(model={**tokenizer_json()["model"], "merges": []})),
+        ("tokenizer.json",),
+    ),
+    "clean-up": (
+        "clean-up loses text",
+        edited("tokenizer_config.json", clean_up_tokenization_spaces=True),
+        ("tokenizer_config.json", "tokenizer.json"),
+    ),
+    "added tokens in another order": (
+        "special tokens with two ids",
+        written("tokenizer.json", tokenizer_file(added_tokens=_swapped())),
+        ("tokenizer.json", "model.gguf"),
+    ),
     "a tokenizer cut off": (
         "tokenizer not read",
         written("tokenizer.json", tokenizer_file()[:-20]),
@@ -83,9 +133,35 @@ FAULTS: dict[str, tuple[str, Edit, tuple[str, ...]]] = {
 }
 
 
+TEMPLATES: dict[str, tuple[str, Edit, tuple[str, ...]]] = {
+    "a template without an end": (
+        "turn without an end",
+        written("chat_template.jinja", TEMPLATE.replace("<|end|>", "")),
+        ("chat_template.jinja", "tokenizer.json"),
+    ),
+    "an end that is no eos": (
+        "end is not an eos",
+        edited("generation_config.json", eos_token_id=N),
+        ("chat_template.jinja", "generation_config.json"),
+    ),
+    "a template of another model": (
+        "control string of no token",
+        written("chat_template.jinja", "<|im_start|>" + TEMPLATE),
+        ("chat_template.jinja", "tokenizer.json"),
+    ),
+    "two templates": (
+        "templates differ",
+        edited("tokenizer_config.json", chat_template="{{ bos_token }}" + TEMPLATE),
+        ("chat_template.jinja", "tokenizer_config.json"),
+    ),
+}
+
+
 def test_a_sound_folder_has_no_fault_and_nothing_unknown(tmp_path: Path) -> None:
-    found = tokdfa.doctor(write_sound(tmp_path))
-    assert [finding.sentence for finding in found.findings if finding.severity != "ok"] == []
+    found = tokdfa.doctor(write_sound(tmp_path, template=True))
+    # Contents spell control tokens in every template.
+    odd = {finding.kind for finding in found.findings if finding.severity != "ok" and not finding.is_optional}
+    assert odd <= {"contents spell tokens", "seams split", "turns change", "versions differ"}
     assert found.status == 0
     assert found
     assert found.tokenizers == ("tokenizer.json", "merges.txt", "model.gguf")
@@ -93,10 +169,10 @@ def test_a_sound_folder_has_no_fault_and_nothing_unknown(tmp_path: Path) -> None
     assert {"same ids", "same rules", "size fits", "rows fit", "ids of a role agree", "no gaps"} <= kinds
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", [*FAULTS, *TEMPLATES])
 def test_a_planted_fault_is_found_in_its_files(name: str, tmp_path: Path) -> None:
-    kind, edit, where = FAULTS[name]
-    edit(write_sound(tmp_path))
+    kind, edit, where = {**FAULTS, **TEMPLATES}[name]
+    edit(write_sound(tmp_path, template=name in TEMPLATES))
     found = tokdfa.doctor(tmp_path)
     faults = [finding for finding in found.findings if finding.severity == "fault"]
     assert (kind, {*where}) in [(finding.kind, {*finding.where}) for finding in faults]
@@ -124,7 +200,7 @@ def test_files_are_examined_as_a_folder_is(tmp_path: Path) -> None:
     assert tokdfa.doctor(tokdfa.load(tmp_path / "tokenizer.json")).status == 0
 
 
-@pytest.mark.parametrize("names", [(), ("model.safetensors",), ("config.json", "chat_template.jinja")])
+@pytest.mark.parametrize("names", [(), ("model.safetensors",), ("config.json", "vocab.json")])
 def test_a_folder_without_a_tokenizer_is_no_sound_one(names: tuple[str, ...], tmp_path: Path) -> None:
     write_sound(tmp_path / "whole")
     half = tmp_path / "half"
