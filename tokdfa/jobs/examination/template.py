@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from tokdfa.jobs.examination.declared import CONFIG, GENERATION, JINJA, Declared
@@ -40,7 +41,9 @@ def check_templates(loaded: Loaded, declared: Declared) -> Iterator[Finding]:
         yield Finding(_GROUP, "templates agree", Severity.OK, tuple(ranked))
     name, variables = ranked[0], _variables(declared)
     given = {key: text for key, text in variables.items() if text is not None}
-    renderings = [found for found in rendered(templates[name], SHAPES, given) if not found.refused]
+    # A template that decides by contents has several renderings of a conversation.
+    every = chain.from_iterable(rendered(templates[name], SHAPES, given))
+    renderings = [found for found in every if not found.refused]
     yield from _control(loaded, name, renderings)
     yield from _ends(loaded, declared, name, renderings)
     if loaded.tokenizer.pretokenizer is None and loaded.tokenizer.n_ids > _MOST_IDS:
@@ -129,7 +132,7 @@ def _after_answer(rendering: Rendering) -> str | None:
     tail: list[str] = []
     for part in reversed(rendering.parts):
         if isinstance(part, Slot):
-            return "".join(reversed(tail)) if part.name.startswith("assistant") else None
+            return "".join(reversed(tail)) if rendering.content_of(part).startswith("assistant") else None
         tail.append(part)
     return None
 
