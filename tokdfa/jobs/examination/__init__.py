@@ -7,7 +7,7 @@ Read in this order:
 3. `folder`: the files of a folder, its tokenizers loaded; `declared`: the tokens, ids, sizes and templates that its
    other files name; `safetensors`: the shapes in the heads of weights.
 4. The groups, each an iterator over findings: `agreement` compares tokenizers, with the one that transformers builds
-   included; `ids`, `special_tokens`, `template`, `dictionary`, `decoding`, `tables`.
+   (`built`) included; `ids`, `special_tokens`, `template`, `dictionary`, `decoding`, `tables`.
 
 Used by: the command `doctor`.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import warnings
-from importlib.util import find_spec
 from pathlib import Path
 
 from tokdfa.base.errors import TokdfaError
@@ -22,8 +21,6 @@ def built_by_transformers(folder: Path) -> Loaded | Finding | None:
     """
     if not (folder / CONFIG).is_file():
         return None
-    if find_spec("transformers") is None:
-        return _unknown("transformers is not installed", is_optional=True)
     with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
         warnings.simplefilter("ignore")
         try:
@@ -32,6 +29,8 @@ def built_by_transformers(folder: Path) -> Loaded | Finding | None:
             found = transformers.AutoTokenizer.from_pretrained(
                 str(folder), local_files_only=True, trust_remote_code=False
             )
+        except ImportError:
+            return _unknown("transformers is not installed, or lacks a package", is_optional=True)
         except Exception as error:  # of another library, which raises any
             return _unknown(f"transformers raises {type(error).__name__}: {str(error).strip()[:200]}")
     name = f"transformers {transformers.__version__}, {type(found).__name__}"
