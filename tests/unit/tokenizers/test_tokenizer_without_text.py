@@ -43,7 +43,7 @@ def test_texts_are_encoded_as_by_the_library(family: str) -> None:
     import tokenizers
 
     n_texts = 0
-    for seed in range(3):
+    for seed in range(4):
         bare, tokenizer, with_decoder = drawn_pair(family, seed)
         peer: Any = tokenizers.Tokenizer.from_str(json.dumps(bare))
         peer.no_truncation()
@@ -62,7 +62,7 @@ def test_texts_are_encoded_as_by_the_library(family: str) -> None:
             n_texts += bool(text)
         assert tokdfa.compare(tokenizer, with_decoder)
         assert tokenizer.fingerprint != with_decoder.fingerprint
-    assert n_texts > 20
+    assert n_texts > 10
 
 
 IDS = np.zeros(1, dtype=np.int32)
