@@ -36,6 +36,7 @@ ENGINES = {
     "bytes, other forms, prefix space": [PARTS],
     "bytes, any steps": [WHOLE, PARTS],
     "CLIP": [WHOLE],
+    "longest match": [PARTS],
     "Llama-2": [PARTS],
     "Gemma": [PARTS],
     "characters, any steps": [WHOLE, PARTS],
