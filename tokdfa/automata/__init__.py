@@ -15,6 +15,7 @@ Read `protocol` first: a token automaton has four members, and every decision pr
 - `lift`: languages of texts, also of regular expressions, and their tokenizations;
 - `boolean`, `explicit`, `language`: the algebra; minimization, equivalence, graphs of networkx; the members of a
   language. All of them visit reachable states as `protocol` does;
+- `texts`: automata that read texts by classes of code points, their least texts, and guesses about special tokens;
 - `transducers` are the functions from words to tokenizations.
 
 Callers: all higher packages. `tokenizers` builds on `compact`, `jobs.validation` on its pair test.

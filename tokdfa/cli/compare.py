@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import click
 
@@ -26,7 +26,15 @@ _NUMBERS = (
 
 
 # What --known reads of an earlier answer.
-_KEPT = ("equivalent", "reason", "ignore_ids", "fingerprints")
+_KEPT = ("equivalent", "reason", "ignore_ids", "texts", "special_tokens", "fingerprints")
+
+
+class _Question(TypedDict):
+    """What is asked about A and B; --known accepts only an answer to the same question."""
+
+    ignore_ids: bool
+    texts: str | None
+    special_tokens: Literal["found", "plain"] | None
 
 
 class _Sides(TypedDict):
@@ -46,6 +54,12 @@ class _Sides(TypedDict):
 @click.argument("a")
 @click.argument("b")
 @click.option("--ignore-ids", is_flag=True, help="Compare the spelling of the tokens, not their ids.")
+@click.option("--texts", metavar="REGEX", help="Compare only the texts that REGEX matches as a whole.")
+@click.option(
+    "--special-tokens",
+    type=click.Choice(["found", "plain"]),
+    help="Whether special tokens are found in texts, on both sides, or are text like any other; default: as each does.",
+)
 @options.pretokenizer
 @click.option("--pretokenizer-b", metavar="NAME|PATTERN|none", help="The same for B, if it differs.")
 @options.specials
@@ -68,6 +82,8 @@ def command(
     a: str,
     b: str,
     ignore_ids: bool,
+    texts: str | None,
+    special_tokens: Literal["found", "plain"] | None,
     known_path: str | None,
     certificate_path: str | None,
     html_path: str | None,
@@ -87,10 +103,13 @@ def command(
       tokdfa compare old/tokenizer.json new/tokenizer.json
       tokdfa compare tokenizer.json tokenizer.model --ignore-ids
     """
-    from tokdfa.jobs.comparison.api import compare
+    from tokdfa.jobs.comparison.api import compare, finding
     from tokdfa.jobs.comparison.result import stage_words
     from tokdfa.tokenizers.loading import load
 
+    if texts is not None and certificate_path is not None:
+        raise click.UsageError("there is no certificate for a comparison with --texts")
+    question: _Question = {"ignore_ids": ignore_ids, "texts": texts, "special_tokens": special_tokens}
     with stages() as say_stage:
         asked: dict[str, Any] = dict(sides)
         names = {"pretokenizer": "pretokenizer", "specials": "specials", "format": "format_name", "unicode": "unicode"}
@@ -99,7 +118,7 @@ def command(
         both = load(a, **of_a), load(b, **of_b)
         wanted = both if as_json or known_path is not None else ()
         fingerprints = {side: tokenizer.fingerprint for side, tokenizer in zip("ab", wanted, strict=False)}
-        earlier = None if known_path is None else _earlier(known_path, ignore_ids=ignore_ids)
+        earlier = None if known_path is None else _earlier(known_path, question)
         is_known = None if earlier is None else earlier["fingerprints"] == fingerprints
         if earlier is not None and is_known and html_path is None and certificate_path is None:
             # It is still the answer, also where a search depends on the time that the machine takes.
@@ -110,7 +129,8 @@ def command(
                 print_fields([(head, earlier["reason"]), ("known", f"{known_path}: A and B have not changed since")])
             return 0
         progress: Callable[[Stage], object] | None = say_stage and (lambda stage: say_stage(stage_words(stage)))
-        found = compare(*both, ignore_ids=ignore_ids, progress=progress)
+        found = compare(*both, **question, progress=progress)
+        both = finding(both[0], special_tokens), finding(both[1], special_tokens)
     if html_path is not None:
         from tokdfa.draw.report.comparison import comparison_report
 
@@ -130,7 +150,7 @@ def command(
     if as_json:
         answer = {
             **_fields(found, both),
-            "ignore_ids": ignore_ids,
+            **question,
             "fingerprints": fingerprints,
             "known": is_known,
             "certificate": written.fields,
@@ -149,7 +169,7 @@ def command(
     return 0 if found or is_known else 1
 
 
-def _earlier(path: str, *, ignore_ids: bool) -> dict[str, Any]:
+def _earlier(path: str, question: _Question) -> dict[str, Any]:
     """Return the answer of an earlier comparison with the same options."""
     try:
         answer = json.loads(Path(path).read_bytes())
@@ -158,9 +178,12 @@ def _earlier(path: str, *, ignore_ids: bool) -> dict[str, Any]:
     if not isinstance(answer, dict) or not {*_KEPT} <= {*answer} or not isinstance(answer["fingerprints"], dict):
         what = f"not the output of compare --json: it has no {', '.join(_KEPT)}"
         raise FileFormatError(what, where=path)
-    if answer["ignore_ids"] is not ignore_ids:
-        what = f"this answer is of a comparison {'without' if ignore_ids else 'with'} --ignore-ids"
-        raise FileFormatError(what, where=path, hint="make it with the options of this comparison")
+    for name, value in question.items():
+        made = answer[name]
+        if made != value:
+            what = f"this answer is of a comparison {'with' if made else 'without'} --{name.replace('_', '-')}"
+            hint = "make it with the options of this comparison"
+            raise FileFormatError(what, value=made or None, where=path, hint=hint)
     return answer
 
 

@@ -12,7 +12,8 @@ Then `tokenizer`: one class of five parts, named as Hugging Face names them:
 
 `encoding` leads from text to ids: which engine when, streams, batches. `loading` leads from a path to a tokenizer, and
 has the embedded one; untrusted bytes end in `formats`. `round_trip` decodes ids and encodes their text again.
-`boundaries` has the positions where texts and ids are always cut, so that streams are judged in parts.
+`boundaries` has the positions where texts and ids are always cut, so that streams are judged in parts. `twins` are
+tokenizers that find other special tokens in texts, or none.
 
 About a tokenizer as a whole: `neighbours` (which tokens may follow each other, and which part of improper rules is
 proper), `fingerprint` (the hash of its behaviour, and its lock file), `facts` (its numbers), `pieces` (where a text is

@@ -114,6 +114,24 @@ def test_the_page_names_files_hashes_and_options(tmp_path: Path, capsys) -> None
         assert ">tokenizers<" in content  # The Unicode tables of the pattern.
 
 
+def test_only_some_texts_are_compared(tmp_path: Path, capsys) -> None:
+    a, b = write(tmp_path, "a", PAIRS), write(tmp_path, "b", [PAIRS[0], PAIRS[2], PAIRS[1], PAIRS[3]])
+    assert run("compare", a, b, "--texts", "[xyz]*", "--json") == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["reason"] == "every text that [xyz]* matches has the same ids"
+    assert (answer["texts"], answer["special_tokens"]) == ("[xyz]*", None)
+    known = tmp_path / "known.json"
+    known.write_text(json.dumps(answer), encoding="utf-8")
+    # It says nothing about other texts.
+    assert run("compare", a, b, "--known", known) == 2
+    assert "with --texts: '[xyz]*'" in capsys.readouterr().err
+    assert run("compare", a, b, "--known", known, "--texts", "[xyz]*", "--special-tokens", "plain") == 2
+    assert "without --special-tokens" in capsys.readouterr().err
+    assert run("compare", a, b, "--known", known, "--texts", "[xyz]*") == 0
+    assert run("compare", a, b, "--texts", "a", "--certificate", tmp_path / "c") == 2
+    assert "no certificate for a comparison with --texts" in capsys.readouterr().err
+
+
 def test_a_known_difference_is_accepted_until_a_side_changes(tmp_path: Path, capsys) -> None:
     a, b = write(tmp_path, "a", PAIRS), write(tmp_path, "b", [PAIRS[0], PAIRS[2], PAIRS[1], PAIRS[3]])
     known = tmp_path / "known.json"

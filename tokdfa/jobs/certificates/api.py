@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from tokdfa import check
+from tokdfa.automata.texts import literal
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.base.verdict import Displayed
 from tokdfa.jobs.certificates import runs
@@ -19,8 +20,6 @@ from tokdfa.jobs.comparison.derived import derived_merges
 from tokdfa.jobs.comparison.parts import as_text
 from tokdfa.jobs.comparison.result import Comparison, Outcome, Part
 from tokdfa.jobs.splices.api import Splice
-from tokdfa.jobs.splices.encoding import SpecialsPolicy, with_specials
-from tokdfa.jobs.splices.languages import literal
 from tokdfa.regex.syntax import Concat, Node, Repeat, Symbols, parse
 from tokdfa.regex.unicode import SURROGATES, Ranges, contains, difference, version
 from tokdfa.regex.unicode.versions import data_file
@@ -29,6 +28,7 @@ from tokdfa.tokenizers.formats.reading import find
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.twins import SpecialsPolicy, with_specials
 
 __all__ = ["Certificate", "certify_comparison", "certify_splice"]
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
-from typing import Any, Literal, cast
+from typing import Any, Final, Literal, cast
 
 from tokdfa.automata.dictionary import Dictionary
+from tokdfa.automata.texts import language_of, regular
 from tokdfa.base.errors import AlphabetError, LimitExceededError, PatternError, TokdfaError, UnsupportedFeatureError
 from tokdfa.base.suggestions import expect
 from tokdfa.jobs.comparison import models
@@ -35,6 +36,7 @@ from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.twins import SpecialsPolicy, with_specials
 
 __all__ = ["compare"]
 
@@ -259,6 +261,8 @@ def compare(
     b: Dictionary | AnyTokenizer,
     *,
     ignore_ids: bool = False,
+    texts: str | None = None,
+    special_tokens: SpecialsPolicy | None = None,
     progress: Callable[[Stage], object] | None = None,
 ) -> Comparison:
     """Decide whether two dictionaries, or two tokenizers, give every text the same tokens.
@@ -270,6 +274,10 @@ def compare(
         over their base alphabet; tokenizers by the behaviour of their libraries, on all texts.
     ignore_ids : bool
         For tokenizers: whether to compare the spelling of tokens instead of their ids.
+    texts : str, optional
+        For tokenizers: a regular expression; only the texts that it matches as a whole are compared.
+    special_tokens : {"found", "plain"}, optional
+        For byte pair tokenizers: whether special tokens are found in texts; by default as each of the two does.
     progress : callable, optional
         For byte pair tokenizers: called from time to time with the :class:`Stage` of the comparison: its step, and the
         length of the texts that it has reached.
@@ -285,6 +293,8 @@ def compare(
         If one is neither a dictionary nor a tokenizer.
     AlphabetError
         If they are not two dictionaries, or two tokenizers of one algorithm.
+    PatternError
+        If `texts` cannot be read or matches no text, or `special_tokens` is another word.
     ImproperDictionaryError
         If a dictionary is not proper.
     UnsupportedFeatureError
@@ -300,20 +310,42 @@ def compare(
     Difference(text='abc', tokens_a=('ab', 'c'), tokens_b=('a', 'bc'))
     """
     if isinstance(a, Dictionary) and isinstance(b, Dictionary):
+        if texts is not None or special_tokens is not None:
+            raise UnsupportedFeatureError("dictionaries are compared on all texts, which have no special tokens")
         return compare_dictionaries(a, b)
     for given in (a, b):
         expect(given, (AnyTokenizer, Dictionary), "a tokenizer or a dictionary", "tokdfa.compare(a, b)")
     if not isinstance(a, AnyTokenizer) or not isinstance(b, AnyTokenizer) or a.algorithm != b.algorithm:
         what = "only two dictionaries, or two tokenizers of one algorithm, can be compared"
         raise AlphabetError(what, value=f"{type(a).__name__} and {type(b).__name__}")
-    sides: Any = a, b
-    match a.algorithm:
-        case "byte pair":
-            return compare_tokenizers(*sides, ignore_ids=ignore_ids, progress=progress)
-        case "Unigram":
-            return models.compare_unigrams(*sides, ignore_ids=ignore_ids)
-        case "WordPiece":
-            return models.compare_wordpieces(*sides, ignore_ids=ignore_ids)
-        case "longest match":
-            return compare_longest_matches(*sides, ignore_ids=ignore_ids)
-    raise UnsupportedFeatureError("tokenizers of this algorithm cannot be compared", value=a.algorithm)
+    sides: Any = finding(a, special_tokens), finding(b, special_tokens)
+    language = None if texts is None else language_of("texts", regular(texts, "regex", "texts"))
+    if a.algorithm == "byte pair":
+        found = compare_tokenizers(*sides, ignore_ids=ignore_ids, texts=language, progress=progress)
+    elif a.algorithm in _OF_MODELS:
+        found = _OF_MODELS[a.algorithm](*sides, ignore_ids=ignore_ids)
+    else:
+        raise UnsupportedFeatureError("tokenizers of this algorithm cannot be compared", value=a.algorithm)
+    if language is not None and found.witness is not None and str(found.witness.text) not in language:
+        what = "only byte pair tokenizers are searched on some texts; these differ on another text"
+        raise UnsupportedFeatureError(what, value=found.witness.text, where="texts")
+    return replace(found, texts=texts)
+
+
+_OF_MODELS: Final[dict[str, Callable[..., Comparison]]] = {
+    "Unigram": models.compare_unigrams,
+    "WordPiece": models.compare_wordpieces,
+    "longest match": compare_longest_matches,
+}
+
+
+def finding(tokenizer: AnyTokenizer, special_tokens: SpecialsPolicy | None) -> AnyTokenizer:
+    """Return a tokenizer that finds special tokens in texts, or does not; refuse models for which this is not known."""
+    if special_tokens not in (None, "found", "plain"):
+        raise PatternError("special tokens are found or plain", value=special_tokens, where="special_tokens")
+    if special_tokens is None or tokenizer.finds_specials == (special_tokens == "found"):
+        return tokenizer
+    if tokenizer.why_not("rules") is not None:
+        what = f"special tokens are {special_tokens} only for byte pair tokenizers"
+        raise UnsupportedFeatureError(what, value=tokenizer.algorithm)
+    return with_specials(cast(Tokenizer, tokenizer), special_tokens)

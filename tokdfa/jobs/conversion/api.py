@@ -14,16 +14,15 @@ import numpy as np
 from tokdfa.base.atomic import check_writable, write_together
 from tokdfa.base.errors import TokdfaError, UnsupportedFeatureError
 from tokdfa.base.suggestions import expect
-from tokdfa.jobs.comparison.api import compare, compare_tokenizers
+from tokdfa.jobs.comparison.api import compare
 from tokdfa.jobs.comparison.result import Comparison, Stage
 from tokdfa.jobs.conversion.result import Conversion
-from tokdfa.jobs.splices.encoding import SpecialsPolicy, with_specials
-from tokdfa.jobs.splices.languages import language_of, regular
 from tokdfa.tokenizers.formats.writers import TARGETS
 from tokdfa.tokenizers.formats.writers.draft import Draft, Loss, LostPart
 from tokdfa.tokenizers.loading import load
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import has_rules
+from tokdfa.tokenizers.twins import SpecialsPolicy, with_specials
 
 __all__ = ["convert"]
 
@@ -130,15 +129,12 @@ def comparing(
     special_tokens: SpecialsPolicy, texts: str | None = None, progress: Callable[[Stage], object] | None = None
 ) -> Compare:
     """Return the comparison of two tokenizers that both find their special tokens, or do not, on some texts or all."""
-    language = None if texts is None else language_of("texts", regular(texts, "regex", "texts"))
 
     def compared(a: AnyTokenizer, b: AnyTokenizer) -> Comparison:
         a, b = finding(a, special_tokens), finding(b, special_tokens)
-        if language is None:
-            return compare(a, b, progress=progress)
-        if not (has_rules(a) and has_rules(b)):
+        if texts is not None and not (has_rules(a) and has_rules(b)):
             raise UnsupportedFeatureError("texts can be chosen for byte pairs only", value=a.algorithm, where="texts")
-        return replace(compare_tokenizers(a, b, texts=language, progress=progress), texts=texts)
+        return compare(a, b, texts=texts, progress=progress)
 
     return compared
 

@@ -11,9 +11,9 @@ from tokdfa.jobs.comparison.models import Tuning
 from tokdfa.jobs.comparison.result import Comparison, Outcome, Part
 from tokdfa.jobs.examination.finding import Finding, Group, Severity, reason_of
 from tokdfa.jobs.examination.folder import Loaded
-from tokdfa.jobs.splices.encoding import twin_with
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer, has_rules
+from tokdfa.tokenizers.twins import twin_with
 
 _MOST_NAMED = 5
 # For each kind of texts that is tried where there is no proof; a folder has several pairs.

@@ -2,9 +2,8 @@
 
 Read in this order:
 
-1. `api`: `splice` and its answer. `languages` are the sets of texts that are possible on either side, the least ones
-   of them, and their special tokens; `encoding` encodes a text as the continuation of another one, and templates by the
-   rules of libraries.
+1. `api`: `splice` and its answer, for the texts of two automata of `tokdfa.automata.texts`. `encoding` encodes a text
+   as the continuation of another one, and templates by the rules of libraries.
 2. `decision`: the parts of a tokenizer that are searched, the special tokens that matter, the choice of one of two
    searches, and normalized texts.
 3. `seam`: the automaton of both texts, apart and as one, over the split NFA.

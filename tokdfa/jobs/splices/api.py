@@ -9,17 +9,18 @@ from typing import cast
 
 import numpy.typing as npt
 
+from tokdfa.automata.texts import ANYTHING, Language, intersection, iter_least, language_of, literal, regular
 from tokdfa.base.errors import AlphabetError, LimitExceededError, PatternError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.base.verdict import Displayed, Verdict
 from tokdfa.jobs.splices import decision
-from tokdfa.jobs.splices.encoding import SpecialsPolicy, checked, decode_after, encode_after, with_specials
-from tokdfa.jobs.splices.languages import ANYTHING, Language, intersection, iter_least, language_of, literal, regular
+from tokdfa.jobs.splices.encoding import checked, decode_after, encode_after
 from tokdfa.jobs.splices.search import Texts
 from tokdfa.jobs.splices.tokens import Rewrites
 from tokdfa.regex.syntax import Node
 from tokdfa.regex.unicode.normalization import Form
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.twins import SpecialsPolicy, with_specials
 
 __all__ = ["Question", "Side", "Splice", "SplitTexts", "splice"]
 

@@ -16,10 +16,10 @@ from unicodedata import normalize
 
 import numpy as np
 
+from tokdfa.automata.texts import ANYTHING, Language, apart, language_of, literal, overlap
 from tokdfa.base.arrays import BoolArray
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError, UnsupportedFeatureError
-from tokdfa.jobs.splices.languages import ANYTHING, Language, apart, language_of, literal, overlap
 from tokdfa.jobs.splices.seam import Seam
 from tokdfa.jobs.splices.search import Search, Texts
 from tokdfa.jobs.splices.tokens import PLAIN_TEXT, Rewrites, Symbols, Tokens, byte_tokens, character_tokens

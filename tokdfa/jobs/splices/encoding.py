@@ -10,16 +10,15 @@ from typing import Final, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
+from tokdfa.automata.texts import overlap
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import AlphabetError, PatternError, UnsupportedFeatureError
 from tokdfa.base.suggestions import expect
-from tokdfa.jobs.splices.languages import overlap
 from tokdfa.jobs.splices.parts import FILLER, Part
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
-
-SpecialsPolicy: TypeAlias = Literal["found", "plain"]
+from tokdfa.tokenizers.twins import twin_with, with_specials
 
 
 def checked(tokenizer: AnyTokenizer, call: str, what: str = "seams are decided") -> Tokenizer:
@@ -28,23 +27,6 @@ def checked(tokenizer: AnyTokenizer, call: str, what: str = "seams are decided")
     if tokenizer.why_not("rules") is not None:
         raise UnsupportedFeatureError(f"{what} only for byte pair tokenizers", value=tokenizer.algorithm)
     return cast(Tokenizer, tokenizer)
-
-
-def twin_with(tokenizer: Tokenizer, specials: Sequence[Special] | None = None, *, finds: bool = True) -> Tokenizer:
-    """Return a tokenizer that finds its special tokens, or does not, or finds others; pieces have the same ids."""
-    contents = replace(tokenizer.contents, finds_specials=finds)
-    return tokenizer.with_contents(contents if specials is None else replace(contents, specials=tuple(specials)))
-
-
-def with_specials(tokenizer: Tokenizer, policy: SpecialsPolicy | None) -> Tokenizer:
-    """Return the tokenizer that finds special tokens in its texts, or does not; itself if it does so already."""
-    finds = policy == "found"
-    is_same = policy is None or finds == tokenizer.finds_specials
-    return tokenizer if is_same else tokenizer.derived(_finding, finds)
-
-
-def _finding(tokenizer: Tokenizer, finds: bool) -> Tokenizer:
-    return twin_with(tokenizer, finds=finds)
 
 
 def encode_after(tokenizer: Tokenizer, text: str) -> Int32Array:

@@ -12,11 +12,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from tokdfa.automata import texts as languages
+from tokdfa.automata.texts import PLAIN, Found, Scan
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError, WrongTypeError
 from tokdfa.base.verdict import Displayed
-from tokdfa.jobs.splices import languages
-from tokdfa.jobs.splices.languages import PLAIN, Found, Scan
 from tokdfa.regex.syntax import Alternate, Concat, Node, Symbols
 from tokdfa.regex.unicode.normalization import Normalizer
 

@@ -13,10 +13,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from tokdfa.automata.protocol import Numbering, closure
+from tokdfa.automata.texts import PLAIN, WITHIN, Found, Language, Scan, classes_together, least_of_classes
 from tokdfa.base.arrays import BoolArray, Int64Array
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import PatternError, UnsupportedFeatureError
-from tokdfa.jobs.splices.languages import PLAIN, WITHIN, Found, Language, Scan, classes_together, least_of_classes
 from tokdfa.jobs.splices.tokens import PLAIN_TEXT, Rewrites
 from tokdfa.kernels.encode.events import BEGINS, DROPPED
 from tokdfa.tokenizers.pretokenizers.machine import SplitNFA

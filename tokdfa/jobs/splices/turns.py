@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from tokdfa.automata.texts import ANYTHING, Language, apart, iter_least, language_of
 from tokdfa.base.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.base.verdict import Verdict
 from tokdfa.jobs.splices.api import Question, Side, Splice, SplitTexts
-from tokdfa.jobs.splices.encoding import SpecialsPolicy, checked, encode_after, with_specials
-from tokdfa.jobs.splices.languages import ANYTHING, Language, apart, iter_least, language_of
+from tokdfa.jobs.splices.encoding import checked, encode_after
 from tokdfa.jobs.splices.parts import Part, Slot, checked_parts, nodes
 from tokdfa.regex.syntax import Node
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.twins import SpecialsPolicy, with_specials
 
 __all__ = ["Turns", "check_turns", "near_seam", "next_to_seam", "seam_of"]
 

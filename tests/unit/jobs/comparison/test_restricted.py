@@ -14,11 +14,11 @@ import tokdfa
 from tests.support.byte_tokenizers import tokenizer_of
 from tests.support.seeds import seeds
 from tests.support.tokenizer_files import as_bytes, tokenizer_json
+from tokdfa.automata.texts import Language, language_of, regular
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.comparison.api import compare_tokenizers
 from tokdfa.jobs.comparison.restricted import as_seen_by, characters_of
 from tokdfa.jobs.comparison.result import Outcome, Part
-from tokdfa.jobs.splices.languages import Language, language_of, regular
 from tokdfa.regex.unicode.quick_check import boundaries
 from tokdfa.tokenizers.tokenizer import Tokenizer
 

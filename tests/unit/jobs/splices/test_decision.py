@@ -10,9 +10,9 @@ import tokenizers
 
 import tokdfa
 from tests.support.tokenizer_files import added_token, tokenizer_json
+from tokdfa.automata.texts import ANYTHING, language_of, literal, regular
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.splices.decision import Ground, Marks, ground_of
-from tokdfa.jobs.splices.languages import ANYTHING, language_of, literal, regular
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 

@@ -7,6 +7,7 @@ from unicodedata import normalize
 
 import pytest
 
+from tokdfa.automata.texts import ANYTHING, language_of, literal
 from tokdfa.jobs.splices.decision import (
     is_ascii,
     is_steady_after,
@@ -14,7 +15,6 @@ from tokdfa.jobs.splices.decision import (
     normalized_after,
     normalized_before,
 )
-from tokdfa.jobs.splices.languages import ANYTHING, language_of, literal
 
 SYMBOLS = [
     "a",

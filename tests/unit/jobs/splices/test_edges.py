@@ -8,10 +8,10 @@ from random import Random
 
 import tokdfa
 from tests.support.random_seams import random_question
+from tokdfa.automata.texts import language_of, literal, regular
 from tokdfa.base.budget import Budget
 from tokdfa.jobs.splices.decision import ground_of
 from tokdfa.jobs.splices.edges import EdgeFinder, partings
-from tokdfa.jobs.splices.languages import language_of, literal, regular
 from tokdfa.jobs.splices.seam import Seam
 from tokdfa.jobs.splices.search import Search
 from tokdfa.tokenizers.tokenizer import Tokenizer

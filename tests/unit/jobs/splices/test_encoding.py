@@ -7,8 +7,9 @@ import pytest
 import tokdfa
 from tests.support.tokenizer_files import added_token, tokenizer_json
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.jobs.splices.encoding import decode_after, encode_after, with_specials
+from tokdfa.jobs.splices.encoding import decode_after, encode_after
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.twins import with_specials
 
 
 def loaded(**changes: object) -> Tokenizer:

@@ -1,4 +1,4 @@
-"""Tests for `tokdfa.jobs.splices.languages`: one guess about each text survives, and finds the leftmost."""
+"""Tests for `tokdfa.automata.texts`: one guess about each text survives, and finds the leftmost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from tokdfa.jobs.splices.languages import PLAIN, Found, Scan, apart, overlap
+from tokdfa.automata.texts import PLAIN, Found, Scan, apart, overlap
 
 
 def by_search(contents: list[str], text: str) -> list[tuple[int, str]]:

@@ -1,4 +1,4 @@
-"""Tests for `tokdfa.jobs.splices.languages`: membership in expressions, and the coarsest classes."""
+"""Tests for `tokdfa.automata.texts`: membership in expressions, and the coarsest classes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tokdfa.base.errors import PatternError
-from tokdfa.jobs.splices.languages import (
+from tokdfa.automata.texts import (
     ANYTHING,
     classes_together,
     intersection,
@@ -19,6 +18,7 @@ from tokdfa.jobs.splices.languages import (
     literal,
     regular,
 )
+from tokdfa.base.errors import PatternError
 
 TEXTS = ["".join(symbols) for n in range(5) for symbols in product("ab1\n\u4e2d", repeat=n)]
 
