@@ -103,6 +103,18 @@ def agree(conditions: Iterable[Condition], others: Iterable[Condition]) -> bool:
     return denied.isdisjoint(conditions)
 
 
+def are_possible(conditions: Sequence[Condition]) -> bool:
+    """Return whether contents of which it is known what they are fulfil the other conditions."""
+    known = {
+        of.content: text for of, question, text, holds in conditions if question == "is" and holds and not of.steps
+    }
+    return all(
+        condition.is_of(known[condition.origin.content])
+        for condition in conditions
+        if condition.origin.content in known
+    )
+
+
 def values_in(parts: Sequence[Part], text: str) -> Iterator[list[str]]:
     """Yield values of the slots with which parts are a text: the shortest of the first ones, then the longest."""
     for some in (r"([\s\S]*?)", r"([\s\S]*)"):

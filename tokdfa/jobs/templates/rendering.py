@@ -16,7 +16,7 @@ import tokdfa
 from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.jobs.splices.parts import Part, Slot, checked_parts
 from tokdfa.jobs.templates.child import FIRST, FIRST_PART, is_marked
-from tokdfa.jobs.templates.contents import Condition, Origin, Origins, filled, narrowed, values_in
+from tokdfa.jobs.templates.contents import Condition, Origin, Origins, are_possible, filled, narrowed, values_in
 
 _TOOL = {
     "type": "function",
@@ -172,10 +172,11 @@ def rendered(
         raise UnsupportedFeatureError("a template with private characters", value="U+F0000")
     asked = {"shapes": [shape.variables(variables) for shape in shapes]}
     answer = _asked(template, asked, max_seconds)
-    return [
+    every = [
         [_rendering(shape, row, _Reader(shape, answer["parts"])) for row in rows]
         for shape, rows in zip(shapes, answer["renderings"], strict=True)
     ]
+    return [[rendering for rendering in paths if are_possible(rendering.conditions)] for paths in every]
 
 
 def unkept(
