@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from tokdfa.jobs.comparison.api import compare
 from tokdfa.jobs.examination.finding import Finding, Group, Severity
 from tokdfa.jobs.examination.folder import Loaded
-from tokdfa.jobs.splices.encoding import with_specials
 from tokdfa.regex.unicode.versions import library_of, ranges_of
 from tokdfa.tokenizers.tokenizer import Tokenizer, has_rules
+from tokdfa.tokenizers.twins import with_specials
 
 
 def check_tables(loaded: Loaded) -> Iterator[Finding]:
