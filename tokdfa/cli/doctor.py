@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Accept the findings in FILE, the output of --json: status 0 until there is a new one.",
 )
+@options.html
+@options.force
 @options.json
-def command(paths: tuple[str, ...], known_path: str | None, as_json: bool) -> int:
+def command(paths: tuple[str, ...], known_path: str | None, html_path: str | None, as_json: bool) -> int:
     r"""Examine a model's folder: whether its files agree with each other and with the tokenizer.
 
     All tokenizers in the folder are compared, with a proof or a text on which they differ; sizes, ids and special
@@ -36,7 +38,7 @@ def command(paths: tuple[str, ...], known_path: str | None, as_json: bool) -> in
     \b
     Examples:
       tokdfa doctor model/
-      tokdfa doctor model/ --known findings.json
+      tokdfa doctor model/ --known findings.json --html model.html
     """
     from tokdfa.jobs.examination.api import doctor
     from tokdfa.jobs.examination.finding import status_of
@@ -45,6 +47,11 @@ def command(paths: tuple[str, ...], known_path: str | None, as_json: bool) -> in
     with stages() as say_stage:
         found = doctor(*paths, progress=say_stage)
     new = found.findings if known is None else found.new(known)
+    if html_path is not None:
+        from tokdfa.draw.report.examination import ExaminationReport
+
+        accepted = [finding for finding in found.findings if finding not in new]
+        ExaminationReport(found, ", ".join(paths), accepted).save(html_path)
     if as_json:
         rows = [{**finding.to_dict(), "known": finding not in new} for finding in found.findings]
         print_json({"status": status_of(new), "paths": [*paths], **found.to_dict(), "findings": rows})

@@ -1,8 +1,8 @@
 """Report pages: each is one file that loads nothing else.
 
-`validation`, `comparison`, `corpus` and `rollouts` make the pages. `page` has their common parts: HTML that is escaped
-by construction, spelled tokens, their frame, tables and charts. `collect` takes violations as they come and keeps the
-first ones with their surroundings, laid out as lanes. The script in ``data/`` builds the cards.
+`validation`, `comparison`, `corpus`, `rollouts` and `examination` make the pages. `page` has their common parts: HTML
+that is escaped by construction, spelled tokens, their frame, tables and charts. `collect` takes violations as they come
+and keeps the first ones with their surroundings, laid out as lanes. The script in ``data/`` builds the cards.
 
 Used by: ``--html`` of the commands, `tokdfa.validation_report`, `tokdfa.comparison_report`.
 
