@@ -322,6 +322,8 @@ def compare(
     language = None if texts is None else language_of("texts", regular(texts, "regex", "texts"))
     if a.algorithm == "byte pair":
         found = compare_tokenizers(*sides, ignore_ids=ignore_ids, texts=language, progress=progress)
+    elif sides[0].made_of == sides[1].made_of:
+        found = Comparison(True, checked={Part.EVERYTHING: Outcome.SAME}, **NOTHING_APART)
     elif a.algorithm in _OF_MODELS:
         found = _OF_MODELS[a.algorithm](*sides, ignore_ids=ignore_ids)
     else:

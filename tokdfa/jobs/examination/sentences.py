@@ -102,11 +102,11 @@ _WORDS: dict[str, tuple[str, str]] = {
         "write a generation_config.json with the ids that end a generation",
     ),
     "contents spell tokens": (
-        "the content {text!r} makes the control tokens {tokens}",
+        "the contents {contents!r} make the control tokens {tokens}",
         "encode contents separately, or take special tokens out of them",
     ),
     "contents forge tokens": (
-        "the content {text!r}, which spells no token by itself, makes the control tokens {tokens}",
+        "the contents {contents!r}, which spell no token by themselves, make the control tokens {tokens}",
         "encode contents separately",
     ),
     "no contents make tokens": ("no content makes a control token", ""),

@@ -142,7 +142,9 @@ def _attacks(found: TemplateCheck, name: str) -> Iterator[Finding]:
     for kind, attack in found.attacks.items():
         spells = kind == "any text"
         if isinstance(attack, Attack):
-            values: dict[str, Any] = {"text": attack.values[0], "tokens": [*attack.names]}
+            # Contents that are empty do nothing.
+            contents = [value for value in attack.values if value]
+            values: dict[str, Any] = {"contents": contents, "tokens": [*attack.names]}
             finding = "contents spell tokens" if spells else "contents forge tokens"
             severity = Severity.WARNING if spells else Severity.FAULT
             yield Finding(_GROUP, finding, severity, (name,), values)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import json
 import random
 from collections.abc import Iterator
 from functools import partial
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -391,3 +393,17 @@ def test_a_rule_that_is_lost_is_found_by_its_own_texts_without_a_clock() -> None
             assert [a.name_of(id) for id in a.encode(text)] != [b.name_of(id) for id in b.encode(text)]
             found += 1
     assert found >= 38
+
+
+def test_a_tokenizer_of_any_algorithm_is_the_same_as_itself(tmp_path: Path) -> None:
+    fields: dict[str, Any] = {
+        "version": "1.0", "added_tokens": [], "normalizer": None, "pre_tokenizer": {"type": "Whitespace"},
+        "model": {"type": "WordLevel", "vocab": {"a": 0, "b": 1, "[UNK]": 2}, "unk_token": "[UNK]"},
+    }  # fmt: skip
+    (tmp_path / "a.json").write_text(json.dumps(fields))
+    fields["model"]["vocab"]["c"] = 3
+    (tmp_path / "b.json").write_text(json.dumps(fields))
+    a, same, b = (tokdfa.load(tmp_path / name) for name in ("a.json", "a.json", "b.json"))
+    assert tokdfa.compare(a, same)
+    with pytest.raises(UnsupportedFeatureError, match="cannot be compared: 'WordLevel'"):
+        tokdfa.compare(a, b)

@@ -29,8 +29,7 @@ def spelled(word: Word, prefix: str | None = None) -> str:
 def with_rules(tokenizer: AnyTokenizer, target: str) -> Tokenizer:
     """Return a tokenizer that merges; refuse others, for which a format has no word."""
     if tokenizer.why_not("rules") is not None:
-        what = f"a {target} has no word for this model: it holds byte pairs only"
-        raise unwritable(what, tokenizer.algorithm, "tokenizer.json and .model files hold such models")
+        raise unwritable(f"a {target} is written for byte pairs only", tokenizer.algorithm)
     return cast("Tokenizer", tokenizer)
 
 
