@@ -172,7 +172,8 @@ def test_a_new_kind_of_tokenizer_is_a_class_and_nothing_else() -> None:
     page = tokdfa.validation_report(tokenizer, [2, 1, 0, 4]).to_html()
     assert "<dt>Words</dt><dd>5</dd>" in page
     with pytest.raises(UnsupportedFeatureError, match="cannot be compared: 'longest prefix'"):
-        tokdfa.compare(tokenizer, tokenizer)
+        tokdfa.compare(tokenizer, LongestPrefix(["a", "b"]))
+    assert tokdfa.compare(tokenizer, tokenizer)
     with pytest.raises(AlphabetError, match="two tokenizers of one algorithm"):
         tokdfa.compare(tokenizer, tokdfa.default_tokenizer())
     assert tokenizer.validate([2, 4, 3], documents=4)
