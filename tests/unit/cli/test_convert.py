@@ -104,5 +104,5 @@ def test_what_cannot_be_read_or_held_gives_status_2(tok: Path, tmp_path: Path, c
     entries = tmp_path / "vocab.txt"
     entries.write_text("[UNK]\na\n##b\n")
     assert run("convert", entries, "--to", "tiktoken", "-o", tmp_path / "r") == 2
-    assert "it is written for byte pairs only: 'WordPiece'" in capsys.readouterr().err
+    assert "is written for byte pairs only: 'WordPiece'" in capsys.readouterr().err
     assert left(tmp_path) == ["broken.json", "tokenizer.json", "vocab.txt"]
