@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from threading import get_ident
 
 from tokdfa.base.errors import LimitExceededError
@@ -10,6 +13,9 @@ from tokdfa.base.errors import LimitExceededError
 DEFAULT_MAX_STATES = 20_000
 DEFAULT_MAX_SECONDS = 20.0
 DEFAULT_MAX_ENTRIES = 1 << 25
+TIME_IS_UP = "time is up"
+
+_TOTAL: ContextVar[Budget | None] = ContextVar("total", default=None)
 
 
 class Budget:
@@ -47,8 +53,19 @@ class Budget:
         """The maximum number of states of an automaton over bytes."""
         return 10 * self.max_states
 
+    @property
+    def seconds_left(self) -> float:
+        """The processor time that is left, not below 0."""
+        now = time.monotonic()
+        if now > self._deadline and get_ident() == self._thread:
+            self._deadline = now + self.max_seconds - (time.thread_time() - self._begun)
+        return max(self._deadline - now, 0.0)
+
     def check_time(self) -> None:
-        """Raise an error if the time is up."""
+        """Raise an error if the time is up, or the time of all budgets together."""
+        total = _TOTAL.get()
+        if total is not None and total is not self and not total.seconds_left:
+            raise LimitExceededError(TIME_IS_UP, hint="raise max_seconds")
         now = time.monotonic()
         if now > self._deadline:
             # Asking for processor time takes longer, and it is never more than the time that has passed.
@@ -85,3 +102,14 @@ class Budget:
             what = f"{self.what} takes more than {self.max_entries} entries of tables and sets"
             raise LimitExceededError(what, hint="narrow it")
         self.check_time()
+
+
+@contextmanager
+def total_of(max_seconds: float) -> Iterator[Budget]:
+    """Limit the processor time of all budgets that are checked in a block together: ``with total_of(5) as total``."""
+    total = Budget(max_seconds=max_seconds)
+    token = _TOTAL.set(total)
+    try:
+        yield total
+    finally:
+        _TOTAL.reset(token)

@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 @rule_option
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A variable, such as bos_token=<s>.")
 @options.escapes
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    metavar="N",
+    help="Leave the remaining seams undecided after N seconds.",
+)
 @tokenizer_options
 @options.json
 def command(
@@ -36,6 +44,7 @@ def command(
     rule: Any,
     given: tuple[str, ...],
     escapes: bool,
+    max_seconds: float,
     loading: Loading,
     as_json: bool,
 ) -> int:
@@ -74,7 +83,9 @@ def command(
         remark(f"the template {source.name} of {', '.join(source.names)} (--name NAME takes another one)")
     tokenizer = load_tokenizer(tok, loading)
     variables = {name: given_text(text, escapes=escapes) for name, _, text in (pair.partition("=") for pair in given)}
-    found = check_template(tokenizer, source.text, rule=rule, variables={**source.variables, **variables})
+    found = check_template(
+        tokenizer, source.text, rule=rule, variables={**source.variables, **variables}, max_seconds=max_seconds
+    )
     if as_json:
         print_json({"name": source.name, **_fields(found, rule)})
     else:

@@ -14,6 +14,7 @@ from left to right, regardless of the tokens they make, and no order of rules do
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +27,7 @@ from tokdfa.automata.compact import CompactTokenDFA, PairTest, Rows
 from tokdfa.automata.dictionary import Rule
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.decoder import spellings
 from tokdfa.tokenizers.encoding.piece_ids import PieceIds
@@ -121,7 +123,9 @@ def _forbidden_beside_late(piece_ids: PieceIds, part: ProperPart, words: Sequenc
     ends, begins = _Spines(part, 1, left, right, priority), _Spines(part, 0, right, left, priority)
     found: list[Int32Array] = [np.zeros((0, 2), dtype=np.int32)]
     total = 0
+    budget = Budget(max_seconds=math.inf, what="the automaton of merging")
     for late in part.late.tolist():
+        budget.check_time()
         # Tokens that merge at the boundary were, at some time, the end of the one token and the beginning of the other.
         before, behind = ends.that_may_merge_with(begins.of(late)), begins.that_may_merge_with(ends.of(late))
         total += len(before) + len(behind)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from threading import Thread
 
 import pytest
 
-from tokdfa.base.budget import Budget
+from tokdfa.base.budget import Budget, total_of
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.regex.program import compile_program
 from tokdfa.regex.subset import determinize
@@ -95,3 +96,15 @@ def test_a_repetition_of_nothing_is_nothing() -> None:
     """However often it is repeated, it takes no instruction."""
     assert len(compile_program(parse("(){4000000000}")).instructions) <= 2
     assert len(compile_program(parse("(?:a(){4000000000}){3}")).instructions) <= 5
+
+
+def test_budgets_in_a_block_have_their_time_together() -> None:
+    with total_of(1e-9) as total:
+        assert total.seconds_left == 0
+        for seconds in (60, math.inf):
+            with pytest.raises(LimitExceededError, match="time is up"):
+                Budget(max_seconds=seconds).check_time()
+    Budget(max_seconds=60).check_time()
+    with total_of(60) as total:
+        Budget(max_seconds=60).check_time()
+        assert 0 < total.seconds_left <= 60

@@ -23,7 +23,7 @@ _CONTROL: Final = re.compile(r"<[|\uff5c][^<>|\uff5c\s]{1,64}[|\uff5c]>")
 # Special tokens of other forms: their names with one or two letters exchanged, left out or put in.
 _TAG: Final = re.compile(r"</?[A-Za-z_]{3,64}>|\[/?[A-Z_]{3,64}\]")
 _NEAR = 0.9
-_MOST_IDS = 100_000
+_MAX_SECONDS = 1.0
 # The conversations whose seams are decided; tokdfa template has all of them, which takes longer.
 _SHAPES: Final = (Shape(("user", "assistant", "user")), Shape(("system", "user", "assistant", "user")))
 
@@ -46,12 +46,9 @@ def check_templates(loaded: Loaded, declared: Declared) -> Iterator[Finding]:
     renderings = [found for found in every if not found.refused]
     yield from _control(loaded, name, renderings)
     yield from _ends(loaded, declared, name, renderings)
-    if loaded.tokenizer.pretokenizer is None and loaded.tokenizer.n_ids > _MOST_IDS:
-        # Where texts are not split, each seam has an automaton over all of them.
-        values = {"check": "seams and contents", "reason": f"texts are not split, with more than {_MOST_IDS:,} ids"}
-        yield Finding(_GROUP, "template undecided", Severity.UNKNOWN, (name,), values)
-        return
-    found = check_template(loaded.tokenizer, templates[name], variables=variables, shapes=_SHAPES)
+    found = check_template(
+        loaded.tokenizer, templates[name], variables=variables, shapes=_SHAPES, max_seconds=_MAX_SECONDS
+    )
     yield from _attacks(found, name)
     yield from _seams(found, name)
 

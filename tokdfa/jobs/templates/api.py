@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import ceil
 
+from tokdfa.base.budget import total_of
 from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.base.suggestions import expect
 from tokdfa.base.verdict import Displayed
@@ -20,6 +22,7 @@ from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["TemplateCheck", "check_template"]
 
+_MOST_RENDERING_SECONDS = 10
 _BOS = ("<|begin_of_text|>", "<s>", "<BOS_TOKEN>", "<|begin▁of▁sentence|>", "<bos>")
 _EOS = ("<|eot_id|>", "<|im_end|>", "</s>", "<|END_OF_TURN_TOKEN|>", "<|end|>", "<|endoftext|>", "<eos>")
 
@@ -67,7 +70,7 @@ def check_template(
     rule: RuleName = "transformers",
     variables: Mapping[str, str | None] | None = None,
     shapes: Sequence[Shape] = SHAPES,
-    max_seconds: int = 10,
+    max_seconds: float = 60.0,
 ) -> TemplateCheck:
     r"""Decide the seams of a chat template, whether its prompts are kept, and whether contents can make control ids.
 
@@ -85,8 +88,9 @@ def check_template(
     shapes : sequence of Shape
         The conversations. Those that they grow from, turn by turn, are rendered as well; by default the conversations
         of up to six turns, with and without tools.
-    max_seconds : int
-        The CPU time that rendering may take.
+    max_seconds : float
+        The processor time for all decisions; those that are left when it is used up are undecided. Rendering may take
+        as much, and at most 10 s.
 
     Returns
     -------
@@ -127,7 +131,8 @@ def check_template(
     given = {name: text for name, text in {**usual, **(variables or {})}.items() if text is not None}
     pairs = pairs_of(CHAINS if shapes is SHAPES else shapes)
     growing = [*dict.fromkeys(shape for pair in pairs for shape in pair[1:])]
-    every = rendered(template, [*shapes, *growing], given, max_seconds)
+    rendering_seconds = min(ceil(max_seconds), _MOST_RENDERING_SECONDS)
+    every = rendered(template, [*shapes, *growing], given, rendering_seconds)
     found = [rendering for paths in every[: len(shapes)] for rendering in paths]
     good = [rendering for rendering in found if not rendering.refused]
     names = tuple(dict.fromkeys(rendering.shape.name for rendering in good))
@@ -137,12 +142,14 @@ def check_template(
         raise FileFormatError("the template refuses every conversation", value=reasons[0])
     if not any(rendering.notes or _slots(rendering.parts) for rendering in good):
         raise FileFormatError("the template writes the contents of no conversation", value=template[:40])
-    decider = Decider(rule_of(rule, made_by_rules).tokenizer)
     by_shape = dict(zip(growing, every[len(shapes) :], strict=True))
-    prefixes = prefixes_of(pairs, by_shape, decider, partial(unkept, template, given, max_seconds))
     kinds = ("any text", True), ("spelling none", False)
-    attacks = {name: _attack(made_by_rules, good, rule, spelled) for name, spelled in kinds}
-    return TemplateCheck(seams_of(decider, good), attacks, names, reasons, prefixes)
+    with total_of(max_seconds) as total:
+        attacks = {name: _attack(made_by_rules, good, rule, spelled) for name, spelled in kinds}
+        decider = Decider(rule_of(rule, made_by_rules).tokenizer, total)
+        seams = seams_of(decider, good)
+        prefixes = prefixes_of(pairs, by_shape, decider, partial(unkept, template, given, rendering_seconds))
+    return TemplateCheck(seams, attacks, names, reasons, prefixes)
 
 
 def _first(names: Sequence[str], contents: set[str]) -> str:

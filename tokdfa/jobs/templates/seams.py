@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
+from tokdfa.base.budget import TIME_IS_UP, Budget
 from tokdfa.base.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.base.verdict import Displayed
 from tokdfa.jobs.splices.api import Splice, SplitTexts
@@ -77,10 +78,11 @@ class Answer(NamedTuple):
 
 
 class Decider:
-    """What decides seams for a tokenizer; those that are alike are decided once."""
+    """What decides seams for a tokenizer within a budget of time; those that are alike are decided once."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, budget: Budget) -> None:
         self.tokenizer = tokenizer
+        self._budget = budget
         self._known: dict[object, Splice] = {}
 
     def answer(self, rendering: Rendering, before: Sequence[Part], after: Sequence[Part]) -> Answer:
@@ -94,6 +96,8 @@ class Decider:
             if not all(sides):
                 # Nothing is on one side.
                 return Answer("safe")
+            if not self._budget.seconds_left:
+                return Answer("undecided", reason=TIME_IS_UP)
             try:
                 found = seam_of(self.tokenizer, *sides, quick=True, known=self._known)
             except (UnsupportedFeatureError, LimitExceededError) as error:

@@ -133,3 +133,12 @@ def test_a_template_that_runs_on_is_stopped() -> None:
     loop = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
     with pytest.raises(tokdfa.TokdfaError, match="the template takes too"):
         check_template(tokenizer(), loop, shapes=USER, max_seconds=1)
+
+
+def test_a_seam_without_time_left_is_undecided_until_there_is_time() -> None:
+    given, template = tokenizer(), TURNS.replace("CHANGE", "")
+    found = check_template(given, template, shapes=USER, max_seconds=1e-9)
+    assert {(seam.answer, seam.reason) for seam in found.seams} == {("undecided", "time is up")}
+    assert not found
+    assert check_template(given, template, shapes=USER) == checked("")
+    assert "undecided" not in {seam.answer for seam in checked("").seams}
