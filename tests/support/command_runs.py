@@ -21,6 +21,7 @@ from tests.support.tokenizer_files import (
     added_token,
     as_bytes,
     merges_txt,
+    rwkv_lines,
     tekken_json,
     tokenizer_json,
 )
@@ -88,6 +89,8 @@ def of_template(files: Files) -> Iterator[Run]:
     yield tok, files.write("tokenizer_config.json", json.dumps({"chat_template": named}))
     yield tok, files.write("c.jinja", "{% for m in messages %}<|end|>{{ m.content }}<|end|>{% endfor %}")
     yield tok, files.write("d.jinja", "a{{ messages[0].content }}b"), "--rule", "mistral-common"
+    decides = "{% for m in messages %}<|end|>{{ 'x' if 'y' in m.content else m.content }}{% endfor %}"
+    yield tok, files.write("h.jinja", decides)
     strips = [{**added_token(260, "<<"), "lstrip": True}]
     odd = _with(files.json(), added_tokens=strips)
     yield odd, files.write("e.jinja", "<{{ messages[0].content }}"), "--rule", "transformers"
@@ -287,7 +290,9 @@ def of_info(files: Files) -> Iterator[Run]:
     yield (_with(files.wordpiece(), normalizer={"type": "Lowercase"}, **special),)
     yield (files.wordpiece(model={"type": "WordLevel", "unk_token": "?"}),)
     yield (files.write("word.model", sentencepieces.trained("identity", True, "word")),)
+    yield (files.write("rwkv_vocab.txt", rwkv_lines({bytes([byte]): byte + 1 for byte in range(256)} | {b"ab": 300})),)
     yield (files.unigram(normalizer={"type": "Lowercase"}, truncation=odd["truncation"]),)
+    yield (files.unigram(decoder=None),)
     as_bytes_too = {"type": "Unigram", "byte_fallback": True, "vocab": [["a", -1]]}
     yield (files.unigram(model=as_bytes_too, added_tokens=[added_token(1, "<x>")]),)
     model = files.write("x.model", unigrams.trained_by_sentencepiece("identity", False, 0))
@@ -309,16 +314,14 @@ def of_compare(files: Files) -> Iterator[Run]:
     yield a, b, "--ignore-ids"
     yield a, b
     fingerprints = {name: tokdfa.load(side).fingerprint for name, side in (("a", a), ("b", b))}
-    earlier = {
-        "equivalent": False,
-        "reason": "'ab' has different ids",
-        "ignore_ids": False,
-        "fingerprints": fingerprints,
-    }
+    question = {"ignore_ids": False, "texts": None, "special_tokens": None}
+    earlier = {"equivalent": False, "reason": "'ab' has different ids", **question, "fingerprints": fingerprints}
     known = files.write("known.json", as_bytes(earlier))
     yield a, b, "--known", known, "--html", files.folder / "known.html"
     yield a, c, "--known", known
     yield a, c, "--ignore-ids"
+    yield a, c, "--texts", "[ab]*", "--special-tokens", "plain"
+    yield a, c, "--special-tokens", "found"
     yield c, a, "--ignore-ids"
     yield a, files.merges(PAIRS[:1])
     yield files.merges(PAIRS[:1]), a

@@ -49,12 +49,11 @@ def command(
     Likely mistakes are named: shifted ids, another integer type or byte order, ids cut to 16 bits, special tokens out
     of place, another version of the tokenizer, ids of several tokenizers.
 
-    Exit status: 0 no violations or mistakes in the best (of each file), 1 some, 2 trouble.
+    Exit status: 0 no violations or mistakes in the best, 1 some, 2 trouble.
 
     \b
     Examples:
       tokdfa guess gpt2/tokenizer.json llama3/tokenizer.json ids.bin
-      tokdfa guess merges.txt 'shards/*.npy' --pretokenizer gpt2
       tokdfa guess tokenizers/ shards/ --each
     """
     from tokdfa.jobs.identification.api import MOST_IDS, MOST_IDS_EACH, identify, identify_each

@@ -73,6 +73,11 @@ VALUES: dict[str, Any] = {
     "TemplatePrefix": tokdfa.TemplatePrefix("prompt", "user assistant", "kept"),
     "TemplateSeam": tokdfa.TemplateSeam("user", "user 1", "before", "safe"),
     "Report": tokdfa.Report(),
+    "Conversion": tokdfa.Conversion(
+        True, None, "tiktoken", found=tokdfa.compare(TOKENIZER, TOKENIZER), tokenizer=TOKENIZER
+    ),
+    "Examination": tokdfa.Examination(()),
+    "Finding": tokdfa.Finding("ids", "size fits", "ok", ("config.json",), {"size": 320, "ids": 300}),
     "Candidate": Candidate("x"),
     "Identification": Identification("x", "", None, True, 0, True, (), (Candidate("x"),)),
     "RolloutChecks": tokdfa.check_rollouts(TOKENIZER, [[64, 261, 1193]], [[False, True, True]]),

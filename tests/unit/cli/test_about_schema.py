@@ -70,7 +70,7 @@ ELSEWHERE = {
         # Files with these oddities are refused, the oddities go to stderr, or only files of other kinds have them.
         *(
             place
-            for name in ("unigram", "by_piece")
+            for name in ("unigram", "by_piece", "longest_match")
             for place in (
                 *_under(f"#/$defs/{name}/properties/lint/items"),
                 f"#/$defs/{name}/properties/peak_memory_bytes = 'null'",
@@ -84,6 +84,11 @@ ELSEWHERE = {
         "#/$defs/byte_pairs/properties/left_out/items = 'add_sep_token'",
         "#/$defs/byte_pairs/properties/peak_memory_bytes = 'null'",
         "#/$defs/wordpiece/properties/peak_memory_bytes = 'null'",
+        # GGUF files of Unigram models, and of RWKV with special tokens.
+        "#/$defs/unigram/properties/format = 'gguf'",
+        "#/$defs/longest_match/properties/format = 'gguf'",
+        *(f"#/$defs/longest_match/properties/specials_policy = '{policy}'" for policy in ("found", "ignored")),
+        "#/$defs/longest_match/properties/left_out/items",
     },
     # The examination of a folder by a package that is not installed.
     "doctor": {"#/$defs/finding/properties/optional = 'true'"},

@@ -124,6 +124,7 @@ def test_files_are_replaced_only_by_force(tmp_path: Path, capsys: pytest.Capture
         ("info", tok): ("--proper-out out.txt",),
         ("draw", tok): ("-o out.dot",),
         ("convert", tok, "--to", "tokenizer.json"): ("-o out.json",),
+        ("doctor", tok): ("--html out.html",),
         ("compare", tok, tok): ("--html out.html", "--certificate out.json"),
         ("splice", tok, "--before", "a"): ("--certificate out.json",),
         ("validate", tok, ids): ("--html out.html",),

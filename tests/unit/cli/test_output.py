@@ -72,6 +72,8 @@ def _arguments(folder: Path) -> dict[str, tuple[int, list[object]]]:
         "split": (0, [tok, TEXT, "--explain"]),
         "stores": (0, [ids]),
         "guess": (1, [tok, ids]),
+        "convert": (0, [tok, "--to", "tokenizer.json", "-o", folder / "漢.json", "--force"]),
+        "doctor": (0, [tok]),
         "schema": (0, ["info"]),
     }
 

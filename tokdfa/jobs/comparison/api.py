@@ -292,13 +292,14 @@ def compare(
     WrongTypeError
         If one is neither a dictionary nor a tokenizer.
     AlphabetError
-        If they are not two dictionaries, or two tokenizers of one algorithm.
+        If they are not two dictionaries, or two tokenizers.
     PatternError
         If `texts` cannot be read or matches no text, or `special_tokens` is another word.
     ImproperDictionaryError
         If a dictionary is not proper.
     UnsupportedFeatureError
-        If neither a difference nor equivalence of two tokenizers could be established; the error says why.
+        If neither a difference nor equivalence of two tokenizers could be established; the error says why. Or if they
+        are of two algorithms.
     LimitExceededError
         If an automaton is too large.
 
@@ -315,9 +316,12 @@ def compare(
         return compare_dictionaries(a, b)
     for given in (a, b):
         expect(given, (AnyTokenizer, Dictionary), "a tokenizer or a dictionary", "tokdfa.compare(a, b)")
-    if not isinstance(a, AnyTokenizer) or not isinstance(b, AnyTokenizer) or a.algorithm != b.algorithm:
-        what = "only two dictionaries, or two tokenizers of one algorithm, can be compared"
+    if not isinstance(a, AnyTokenizer) or not isinstance(b, AnyTokenizer):
+        what = "only two dictionaries, or two tokenizers, can be compared"
         raise AlphabetError(what, value=f"{type(a).__name__} and {type(b).__name__}")
+    if a.algorithm != b.algorithm:
+        what = "only tokenizers of one algorithm can be compared"
+        raise UnsupportedFeatureError(what, value=f"{a.algorithm} and {b.algorithm}")
     sides: Any = finding(a, special_tokens), finding(b, special_tokens)
     language = None if texts is None else language_of("texts", regular(texts, "regex", "texts"))
     if a.algorithm == "byte pair":

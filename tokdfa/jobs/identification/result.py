@@ -201,7 +201,7 @@ class Identification(SuggestsNames):
     is_whole: bool
     segments: tuple[tuple[Location, int], ...]
     candidates: tuple[Candidate, ...]
-    is_enough: bool
+    is_enough: bool = True
     broken: tuple[Problem, ...] = ()
 
     @property

@@ -154,6 +154,15 @@ def check_injection(
     return Injection(attack is None, attack, rule=rule)
 
 
+def confirmed_attack(
+    tokenizer: AnyTokenizer, parts: Iterable[Part], values: Iterable[str], *, rule: RuleName, spelled: bool
+) -> Attack | None:
+    """Return texts for the slots as an attack, if encoding confirms it; see :func:`check_injection`."""
+    encoder = checked(tokenizer, "tokdfa.check_injection(tokenizer, parts)", "injection is decided")
+    encodes = rule_of(rule, encoder, allowed=None, control=None)
+    return _Question(encodes, checked_parts(parts), spelled).confirmed(tuple(values))
+
+
 class _Question:
     def __init__(self, rule: Rule, parts: tuple[Part, ...], spelled: bool) -> None:
         self._rule = rule

@@ -12,8 +12,9 @@ from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedF
 from tokdfa.base.suggestions import expect
 from tokdfa.base.verdict import Displayed
 from tokdfa.jobs.splices.encoding import RuleName, checked, rule_of
-from tokdfa.jobs.splices.injection import Attack, check_injection
+from tokdfa.jobs.splices.injection import Attack, check_injection, confirmed_attack
 from tokdfa.jobs.splices.parts import Part, Slot
+from tokdfa.jobs.templates.contents import filled
 from tokdfa.jobs.templates.prefixes import TemplatePrefix, pairs_of, prefixes_of
 from tokdfa.jobs.templates.rendering import CHAINS, SHAPES, Rendering, Shape, rendered, unkept
 from tokdfa.jobs.templates.seams import UNREAL, Decider, TemplateSeam, seams_of
@@ -184,15 +185,31 @@ def _attack(
             undecided = attack
         # With a note it is an attack on the text rendered if the template does nothing to the content.
         elif attack is not None and not rendering.notes:
-            # A content may spell a special token where its parts do not.
-            if (spelled or not rendering.origins) and rendering.gives(attack.values):
-                attacks.append(attack)
-            else:
+            real = _real(tokenizer, rendering, key, attack, rule, spelled)
+            if real is None:
                 undecided = UNREAL
+            else:
+                attacks.append(real)
     if attacks:
         least = min(attacks, key=lambda each: len("".join(each.values).encode()))
         return replace(least, shortest=least.shortest and undecided != UNREAL)
     return undecided or None
+
+
+def _real(
+    tokenizer: Tokenizer, rendering: Rendering, parts: Sequence[Part], attack: Attack, rule: RuleName, spelled: bool
+) -> Attack | None:
+    """Return an attack by contents of the conversation: this one, or one that they give in place of it."""
+    # A content may spell a special token where its parts do not.
+    if not spelled and rendering.origins:
+        return None
+    for values in filled(_slots(rendering.parts), attack.values, rendering.conditions, rendering.origins):
+        if values == [*attack.values]:
+            return attack
+        found = confirmed_attack(tokenizer, parts, values, rule=rule, spelled=spelled)
+        if found is not None:
+            return replace(found, shortest=False)
+    return None
 
 
 def _attacked(tokenizer: Tokenizer, parts: Sequence[Part], rule: RuleName, spelled: bool) -> Attack | str | None:

@@ -133,11 +133,6 @@ class Rendering(NamedTuple):
             parts[at : at + 1] = narrowed(slot, origin, self.conditions, from_left=from_left)
         return [*checked_parts(parts)]
 
-    def gives(self, values: Sequence[str]) -> bool:
-        """Return whether contents are found that give values to all slots and fulfil the conditions."""
-        slots = [part for part in self.parts if isinstance(part, Slot)]
-        return next(filled(slots, values, self.conditions, self.origins), None) == [*values]
-
     def texts(self, texts: tuple[str, str], sides: tuple[Sequence[Part], Sequence[Part]]) -> Iterator[tuple[str, str]]:
         """Yield two texts of parts on two sides of a seam that contents give: these texts first, if they do."""
         first, second = (next(values_in(side, text), None) for side, text in zip(sides, texts, strict=True))

@@ -54,7 +54,7 @@ def _peer(rules: bytes, vocab: bytes | None, is_bytewise: bool) -> tokenizers.To
     lines = rules.decode().removesuffix("\n").split("\n")
     if "#version" in lines[0]:
         del lines[0]
-    pairs = [tuple(line.split(" ")) for line in lines if line]
+    pairs = [tuple(line.split(" ")) for line in lines if line and not line.startswith("#version")]
     if vocab is None:
         ids = vocabulary([])
         for u, v in pairs:

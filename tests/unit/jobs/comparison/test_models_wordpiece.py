@@ -70,7 +70,7 @@ def test_only_live_entries_count(tmp_path: Path) -> None:
 
 def test_with_a_tokenizer_of_another_kind(tmp_path: Path) -> None:
     a = _load(tmp_path, ["[UNK]", "a"])
-    with pytest.raises(AlphabetError, match=r"of one algorithm.*WordPieceTokenizer and CheckedDictionary"):
+    with pytest.raises(AlphabetError, match=r"two tokenizers, can.*WordPieceTokenizer and CheckedDictionary"):
         tokdfa.compare(a, tokdfa.default_dictionary())
 
 
