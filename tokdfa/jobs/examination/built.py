@@ -8,9 +8,9 @@ import warnings
 from pathlib import Path
 
 from tokdfa.base.errors import TokdfaError
-from tokdfa.jobs.examination.declared import CONFIG
 from tokdfa.jobs.examination.finding import Finding, Group, Severity, reason_of
 from tokdfa.jobs.examination.folder import Loaded
+from tokdfa.jobs.templates.reading import CONFIG
 from tokdfa.tokenizers.loading import load
 
 

@@ -9,18 +9,26 @@ from typing import Any, Final
 
 from tokdfa.base.errors import FileFormatError
 from tokdfa.jobs.examination.safetensors import id_rows
-from tokdfa.tokenizers.formats.files import content, decode_utf8
-from tokdfa.tokenizers.formats.gguf_head import MAGIC, GGUFHead
+from tokdfa.jobs.templates.reading import (
+    CONFIG,
+    JINJA,
+    config_templates,
+    config_tokens,
+    default_of,
+    gguf_templates,
+    gguf_tokens,
+    read_template,
+    text_of,
+)
+from tokdfa.tokenizers.formats.files import content
+from tokdfa.tokenizers.formats.gguf_head import GGUFHead
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 
-CONFIG: Final = "tokenizer_config.json"
 GENERATION: Final = "generation_config.json"
 ADDED: Final = "added_tokens.json"
-JINJA: Final = "chat_template.jinja"
 NAMES: Final = (CONFIG, "special_tokens_map.json", ADDED, "config.json", GENERATION, "params.json")
 ROLES: Final = ("bos", "eos", "pad", "unk")
 
-_TOKENS = (*(f"{role}_token" for role in (*ROLES, "sep", "cls", "mask")),)
 _LISTS = ("additional_special_tokens", "extra_special_tokens")
 _LONGEST_ID = 10
 # Keys of GGUF that differ from the names elsewhere.
@@ -42,6 +50,7 @@ class Declared:
     sizes: dict[str, int] = field(default_factory=dict)
     rows: dict[str, dict[str, int]] = field(default_factory=dict)
     templates: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, str | None] = field(default_factory=dict)
     cleans_up: bool = False
     tokenizer_class: str | None = None
 
@@ -52,7 +61,7 @@ class Declared:
     def read(self, name: str, path: Path) -> None:
         """Add what a file declares; FileFormatError if it cannot be parsed, or a field is of another type."""
         if path.name == JINJA:
-            self.templates[name] = decode_utf8(content(path), path)
+            self.templates[name] = read_template(path).text
         elif path.suffix == ".safetensors":
             self.rows[name] = id_rows(path)
         elif path.suffix == ".gguf":
@@ -65,7 +74,9 @@ class Declared:
         if plain == ADDED:
             self.ids_of_tokens[name] = {text: file.get(text, int) for text in file.fields}
             return
-        self.tokens[name] = {key: text for key in _TOKENS if (text := text_of(file.fields.get(key))) is not None}
+        tokens = config_tokens(file)
+        self._set(tokens)
+        self.tokens[name] = {key: text for key, text in tokens.items() if text is not None}
         self.extra_tokens[name] = tuple(_extra(file))
         self.ids[name] = {role: ids for role in ROLES if (ids := _ids(file, f"{role}_token_id"))}
         size = next((size for part in _with_text_config(file) if (size := part.get_or_none("vocab_size", int))), None)
@@ -76,31 +87,24 @@ class Declared:
         self.ids_of_tokens[name] = _added_tokens(file)
         self.cleans_up = file.fields.get("clean_up_tokenization_spaces") is True
         self.tokenizer_class = file.get_or_none("tokenizer_class", str)
-        template = file.fields.get("chat_template")
-        if isinstance(template, list):
-            named = {row.get("name"): row.get("template") for row in template if isinstance(row, dict)}
-            template = named.get("default")
-        if isinstance(template, str):
-            self.templates[name] = template
+        self._add_default(name, config_templates(file))
 
     def _read_gguf(self, name: str, path: Path) -> None:
         head = GGUFHead(content(path), path)
         numbers = {role: head.number(f"tokenizer.ggml.{key}_token_id") for role, key in _GGUF_ROLES.items()}
         self.ids[name] = {role: (id,) for role, id in numbers.items() if id is not None}
-        if "tokenizer.chat_template" in head:
-            self.templates[name] = head.string("tokenizer.chat_template")
+        self._set(gguf_tokens(head))
+        self._add_default(name, gguf_templates(head))
 
+    def _set(self, tokens: Mapping[str, str | None]) -> None:
+        """Add the variables of templates that no earlier file sets."""
+        self.variables |= {key: text for key, text in tokens.items() if self.variables.get(key) is None}
 
-def is_gguf(path: Path) -> bool:
-    """Return whether a file begins as a GGUF file."""
-    with path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
-
-
-def text_of(token: object) -> str | None:
-    """Return the text of a token, which is written as a string, or as an object with its content."""
-    token = token.get("content") if isinstance(token, Mapping) else token
-    return token if isinstance(token, str) else None
+    def _add_default(self, name: str, templates: Mapping[str, str]) -> None:
+        """Add the template of a file that is used if none is named."""
+        default = default_of(templates)
+        if default is not None:
+            self.templates[name] = templates[default]
 
 
 def _with_text_config(file: JsonObject) -> Iterator[JsonObject]:

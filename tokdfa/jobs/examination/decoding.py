@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from tokdfa.base.errors import AlphabetError, TokenStreamError
-from tokdfa.jobs.examination.declared import CONFIG, Declared
+from tokdfa.jobs.examination.declared import Declared
 from tokdfa.jobs.examination.finding import Finding, Group, Severity
 from tokdfa.jobs.examination.folder import Loaded
+from tokdfa.jobs.templates.reading import CONFIG
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from tokdfa.base.errors import FileFormatError, TokdfaError, UnsupportedFeatureError
-from tokdfa.jobs.examination.declared import JINJA, NAMES, Declared, is_gguf
+from tokdfa.jobs.examination.declared import NAMES, Declared
 from tokdfa.jobs.examination.finding import Finding, Group, Severity, reason_of
+from tokdfa.jobs.templates.reading import JINJA, is_gguf
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.formats.reading import READ
 from tokdfa.tokenizers.protocol import AnyTokenizer

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, Final
 
-from tokdfa.jobs.examination.declared import CONFIG, GENERATION, JINJA, Declared
+from tokdfa.jobs.examination.declared import GENERATION, Declared
 from tokdfa.jobs.examination.finding import Finding, Group, Severity
 from tokdfa.jobs.examination.folder import Loaded
 from tokdfa.jobs.examination.special_tokens import Names
 from tokdfa.jobs.splices.injection import Attack
 from tokdfa.jobs.splices.parts import Slot
 from tokdfa.jobs.templates.api import TemplateCheck, check_template
+from tokdfa.jobs.templates.reading import CONFIG, JINJA
 from tokdfa.jobs.templates.rendering import SHAPES, Rendering, Shape, rendered
 
 _GROUP = Group.TEMPLATE
@@ -39,7 +40,7 @@ def check_templates(loaded: Loaded, declared: Declared) -> Iterator[Finding]:
         yield Finding(_GROUP, "templates differ", Severity.FAULT, (ranked[0], *others))
     elif len(ranked) > 1:
         yield Finding(_GROUP, "templates agree", Severity.OK, tuple(ranked))
-    name, variables = ranked[0], _variables(declared)
+    name, variables = ranked[0], declared.variables
     given = {key: text for key, text in variables.items() if text is not None}
     # A template that decides by contents has several renderings of a conversation.
     every = chain.from_iterable(rendered(templates[name], SHAPES, given))
@@ -51,15 +52,6 @@ def check_templates(loaded: Loaded, declared: Declared) -> Iterator[Finding]:
     )
     yield from _attacks(found, name)
     yield from _seams(found, name)
-
-
-def _variables(declared: Declared) -> dict[str, str | None]:
-    """Return the special tokens that transformers gives to templates, the first file that names one."""
-    found: dict[str, str | None] = {}
-    for tokens in declared.tokens.values():
-        for key, text in tokens.items():
-            found.setdefault(key, text)
-    return found
 
 
 def _texts(renderings: Sequence[Rendering]) -> list[str]:

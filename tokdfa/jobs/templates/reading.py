@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -10,8 +11,8 @@ from tokdfa.tokenizers.formats.files import content, decode_utf8
 from tokdfa.tokenizers.formats.gguf_head import MAGIC, GGUFHead
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 
-_CONFIG: Final = "tokenizer_config.json"
-_JINJA: Final = "chat_template.jinja"
+CONFIG: Final = "tokenizer_config.json"
+JINJA: Final = "chat_template.jinja"
 # Of processors, before they had a Jinja file.
 _PROCESSOR: Final = "chat_template.json"
 _MORE: Final = "additional_chat_templates"
@@ -45,7 +46,10 @@ def read_template(path: str | Path, name: str | None = None) -> Source:
     data = content(path)
     if data.startswith(MAGIC):
         head = GGUFHead(data, path)
-        return _chosen(_gguf_templates(head), name, path, _gguf_tokens(head))
+        found = gguf_templates(head)
+        if not found:
+            raise FileFormatError(f"no {_GGUF_TEMPLATE} in this file", where=str(path))
+        return _chosen(found, name, path, gguf_tokens(head))
     is_json = path.suffix.lower() == ".json"
     try:
         config = parse_object(data, path) if is_json or data.lstrip().startswith(b"{") else None
@@ -56,14 +60,22 @@ def read_template(path: str | Path, name: str | None = None) -> Source:
         config = None
     if config is None:
         return _chosen({_DEFAULT: decode_utf8(data, path)}, name, path, {})
-    return _chosen(_templates(config, path), name, path, _tokens(config))
+    found = config_templates(config)
+    if not found:
+        beside = path.with_name(JINJA)
+        hint = f"give {beside}" if beside.is_file() else f"newer tokenizers have it in a file {JINJA}"
+        raise FileFormatError("no chat_template in this file", where=str(path), hint=hint)
+    return _chosen(found, name, path, config_tokens(config))
 
 
 def has_template(path: str | Path) -> bool:
     """Return whether a path may have a template by itself: a folder or a GGUF file."""
     path = Path(path)
-    if not path.is_file():
-        return path.is_dir()
+    return is_gguf(path) if path.is_file() else path.is_dir()
+
+
+def is_gguf(path: Path) -> bool:
+    """Return whether a file begins as a GGUF file."""
     with path.open("rb") as file:
         return file.read(len(MAGIC)) == MAGIC
 
@@ -71,14 +83,14 @@ def has_template(path: str | Path) -> bool:
 def _in_folder(folder: Path, name: str | None) -> Source:
     found: dict[str, str] = {}
     variables: dict[str, str | None] = {}
-    jinja_path = folder / _JINJA
-    for config_path in (folder / _CONFIG, folder / _PROCESSOR):
+    jinja_path = folder / JINJA
+    for config_path in (folder / CONFIG, folder / _PROCESSOR):
         if not config_path.is_file():
             continue
         config = parse_object(content(config_path), config_path)
-        variables = _tokens(config) | variables
-        if not (found or jinja_path.is_file()) and config.fields.get("chat_template") is not None:
-            found = _templates(config, config_path)
+        variables = config_tokens(config) | variables
+        if not (found or jinja_path.is_file()):
+            found = config_templates(config)
     if jinja_path.is_file():
         paths = {_DEFAULT: jinja_path, **{file.stem: file for file in sorted((folder / _MORE).glob("*.jinja"))}}
         found = {key: decode_utf8(content(file), file) for key, file in paths.items()}
@@ -86,22 +98,19 @@ def _in_folder(folder: Path, name: str | None) -> Source:
     if not found and len(models) == 1:
         return read_template(models[0], name)
     if not found:
-        what = f"neither {_JINJA} nor {_CONFIG}, {_PROCESSOR} or one GGUF file with a chat template"
+        what = f"neither {JINJA} nor {CONFIG}, {_PROCESSOR} or one GGUF file with a chat template"
         raise FileFormatError(what, where=str(folder))
     return _chosen(found, name, folder, variables)
 
 
-def _gguf_templates(head: GGUFHead) -> dict[str, str]:
-    """Return the templates of a GGUF file by their names."""
+def gguf_templates(head: GGUFHead) -> dict[str, str]:
+    """Return the templates of a GGUF file by their names; none if it has none."""
     found = {_DEFAULT: head.string(_GGUF_TEMPLATE)} if _GGUF_TEMPLATE in head else {}
     dotted = f"{_GGUF_TEMPLATE}."
-    found |= {key.removeprefix(dotted): head.string(key) for key in head.keys if key.startswith(dotted)}
-    if not found:
-        raise FileFormatError(f"no {_GGUF_TEMPLATE} in this file", where=str(head.path))
-    return found
+    return found | {key.removeprefix(dotted): head.string(key) for key in head.keys if key.startswith(dotted)}
 
 
-def _gguf_tokens(head: GGUFHead) -> dict[str, str | None]:
+def gguf_tokens(head: GGUFHead) -> dict[str, str | None]:
     """Return the special tokens that the ids of a GGUF file name."""
     keys = {name: f"tokenizer.ggml.{name}_id" for name in _TOKENS}
     # As llama.cpp spells them.
@@ -111,13 +120,11 @@ def _gguf_tokens(head: GGUFHead) -> dict[str, str | None]:
     return {name: texts[id] for name, id in named.items() if id is not None and id < len(texts)}
 
 
-def _templates(config: JsonObject, path: Path) -> dict[str, str]:
-    """Return the templates of a JSON file by their names: one text, or a list of named ones."""
+def config_templates(config: JsonObject) -> dict[str, str]:
+    """Return the templates of a JSON file by their names: one text, or a list of named ones; none if it has none."""
     given = config.fields.get("chat_template")
     if given is None:
-        beside = path.with_name(_JINJA)
-        hint = f"give {beside}" if beside.is_file() else f"newer tokenizers have it in a file {_JINJA}"
-        raise FileFormatError("no chat_template in this file", where=str(path), hint=hint)
+        return {}
     if isinstance(given, str):
         return {_DEFAULT: given}
     rows: Any = given
@@ -125,23 +132,34 @@ def _templates(config: JsonObject, path: Path) -> dict[str, str]:
         rows = {row.get("name"): row.get("template") for row in given}
     is_named = isinstance(rows, dict) and all(isinstance(part, str) for pair in rows.items() for part in pair)
     if not rows or not is_named:
-        raise FileFormatError("a template, or a list of named ones, is expected", where=f"{path}, $.chat_template")
+        raise FileFormatError("a template, or a list of named ones, is expected", where=config.at("chat_template"))
     return {str(name): str(text) for name, text in rows.items()}
 
 
-def _tokens(config: JsonObject) -> dict[str, str | None]:
+def config_tokens(config: JsonObject) -> dict[str, str | None]:
     """Return the special tokens of a ``tokenizer_config.json``, each a text or an object with its content."""
     found: dict[str, str | None] = {}
     for key in filter(config.fields.__contains__, _TOKENS):
-        token = config.fields[key]
-        token = token.get("content") if isinstance(token, dict) else token
-        found[key] = token if isinstance(token, str) else None
+        found[key] = text_of(config.fields[key])
     return found
+
+
+def text_of(token: object) -> str | None:
+    """Return the text of a token, which is written as a string, or as an object with its content."""
+    token = token.get("content") if isinstance(token, dict) else token
+    return token if isinstance(token, str) else None
+
+
+def default_of(templates: Mapping[str, str]) -> str | None:
+    """Return the name of the template that is used if none is named; None if there is no such template."""
+    if _DEFAULT in templates:
+        return _DEFAULT
+    return next(iter(templates)) if len(templates) == 1 else None
 
 
 def _chosen(templates: dict[str, str], name: str | None, path: Path, variables: dict[str, str | None]) -> Source:
     names = tuple(templates)
-    wanted = name or (_DEFAULT if _DEFAULT in templates or len(templates) > 1 else names[0])
+    wanted = name or default_of(templates) or _DEFAULT
     if wanted not in templates:
         what = "no chat template of this name" if name else "several chat templates, and none of them is the default"
         raise FileFormatError(what, where=str(path), value=wanted, hint=f"the names are {', '.join(names)}")
