@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.gguf_files import Typed, string
+from tests.support.gguf_files import Typed
 from tests.support.model_folders import N, gguf_file
 from tokdfa.jobs.examination.declared import Declared
 from tokdfa.jobs.templates.reading import read_template
@@ -25,7 +25,7 @@ TOKENS = {"bos_token": {"content": "<s>"}, "eos_token": None, "pad_token": "<pad
             ("tokenizer_config.json", json.dumps({"chat_template": template, **TOKENS}).encode())
             for template in ("A", NAMED, NAMED[:1], {"rag": "C"})
         ),
-        ("a.gguf", gguf_file(**{"tokenizer.chat_template": string("A"), "eos_token_id": Typed("u32", N + 2)})),
+        ("a.gguf", gguf_file(**{"tokenizer.chat_template": Typed("string", "A"), "eos_token_id": Typed("u32", N + 2)})),
     ],
 )
 def test_a_template_and_its_variables_are_read_in_one_way(name: str, data: bytes, tmp_path: Path) -> None:
