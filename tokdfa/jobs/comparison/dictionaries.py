@@ -87,7 +87,10 @@ class OtherRules(TypedDict, total=False):
 
 def other_rules(a: Dictionary, b: Dictionary) -> OtherRules:
     """Return how the rules of two dictionaries differ: those that only one has, and the first that is another one."""
-    rules_a, rules_b = [*a], [*b]
+    rules_a, rules_b = (
+        [*zip(*(map(side.alphabet.__getitem__, row.tolist()) for row in (side.left, side.right)), strict=True)]
+        for side in (a, b)
+    )
     known_a, known_b = {*rules_a}, {*rules_b}
     only_a = [number for number, rule in enumerate(rules_a) if rule not in known_b]
     only_b = [number for number, rule in enumerate(rules_b) if rule not in known_a]

@@ -17,7 +17,7 @@ from tokdfa.tokenizers.twins import twin_with
 
 _MOST_NAMED = 5
 # For each kind of texts that is tried where there is no proof; a folder has several pairs.
-_SECONDS = 0.5
+_SECONDS = 0.25
 
 
 def check_agreement(tokenizers: Sequence[Loaded]) -> Iterator[Finding]:

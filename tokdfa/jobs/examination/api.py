@@ -7,10 +7,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from tokdfa.base.budget import Budget
 from tokdfa.jobs.examination.agreement import check_agreement
 from tokdfa.jobs.examination.built import built_by_transformers
 from tokdfa.jobs.examination.declared import Declared
-from tokdfa.jobs.examination.decoding import check_decoding
+from tokdfa.jobs.examination.decoding import check_clean_up, check_decoding
 from tokdfa.jobs.examination.dictionary import check_dictionary
 from tokdfa.jobs.examination.finding import Examination, Finding, Group, Severity, guarded
 from tokdfa.jobs.examination.folder import Folder, Loaded, read_files, read_folder
@@ -25,13 +26,18 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 __all__ = ["doctor"]
 
 # The checks of the other files of a folder against its standard.
-_OF_FOLDERS: dict[Group, Callable[[Loaded, Declared], Iterable[Finding]]] = {
-    Group.IDS: check_ids,
-    Group.SPECIAL_TOKENS: check_special_tokens,
-    Group.TEMPLATE: check_templates,
-    Group.DECODING: check_decoding,
-    Group.UNICODE: lambda standard, _: check_tables(standard),
+_OF_FOLDERS: dict[Group, Callable[[Loaded, Declared, Budget], Iterable[Finding]]] = {
+    Group.IDS: lambda standard, declared, _: check_ids(standard, declared),
+    Group.SPECIAL_TOKENS: lambda standard, declared, _: check_special_tokens(standard, declared),
+    Group.TEMPLATE: lambda standard, declared, budget: check_templates(
+        standard, declared, max(budget.seconds_left, _LEAST_SECONDS)
+    ),
+    Group.DECODING: lambda standard, *_: check_decoding(standard),
+    Group.UNICODE: lambda standard, *_: check_tables(standard),
 }
+# Seams are decided until this time after the beginning, and for the least time.
+_SECONDS = 8.0
+_LEAST_SECONDS = 0.5
 
 
 def doctor(*sources: Any, progress: Callable[[str], object] | None = None) -> Examination:
@@ -72,13 +78,14 @@ def doctor(*sources: Any, progress: Callable[[str], object] | None = None) -> Ex
     >>> [finding.sentence for finding in found.findings if finding.severity == "fault"]
     ["vocab_size is 250, but the tokenizer has 259 ids, the last is 'Akit'"]
     """
+    budget = Budget(max_seconds=_SECONDS)
     folders = _folders(sources)
     tokenizers = [loaded for folder in folders for loaded in folder.tokenizers]
     findings: list[Finding] = [finding for folder in folders for finding in folder.findings]
     if tokenizers:
         where = tuple(loaded.name for loaded in tokenizers)
         findings.append(Finding(Group.FILES, "tokenizers read", Severity.OK, where, {"count": len(tokenizers)}))
-    for group, make in _checks(folders, tokenizers):
+    for group, make in _checks(folders, tokenizers, budget):
         if progress is not None:
             progress(str(group))
         findings += guarded(group, str(group), make)
@@ -87,7 +94,9 @@ def doctor(*sources: Any, progress: Callable[[str], object] | None = None) -> Ex
     return Examination(tuple(findings), tuple(loaded.name for loaded in tokenizers))
 
 
-def _checks(folders: list[Folder], tokenizers: list[Loaded]) -> Iterator[tuple[Group, Callable[[], Iterable[Finding]]]]:
+def _checks(
+    folders: list[Folder], tokenizers: list[Loaded], budget: Budget
+) -> Iterator[tuple[Group, Callable[[], Iterable[Finding]]]]:
     """Yield the checks, first of all tokenizers, then of each folder."""
     yield Group.AGREEMENT, lambda: _agreement(folders, tokenizers)
     yield Group.DICTIONARY, lambda: check_dictionary(tokenizers)
@@ -96,7 +105,7 @@ def _checks(folders: list[Folder], tokenizers: list[Loaded]) -> Iterator[tuple[G
         if standard is None:
             continue
         for group, check in _OF_FOLDERS.items():
-            yield group, lambda check=check, standard=standard, declared=declared: check(standard, declared)  # type: ignore[misc]
+            yield group, lambda check=check, standard=standard, declared=declared: check(standard, declared, budget)  # type: ignore[misc]
 
 
 def _agreement(folders: list[Folder], tokenizers: list[Loaded]) -> Iterator[Finding]:
@@ -104,10 +113,14 @@ def _agreement(folders: list[Folder], tokenizers: list[Loaded]) -> Iterator[Find
     yield from check_agreement(tokenizers)
     for folder in folders:
         built = None if folder.path is None else built_by_transformers(folder.path)
-        if isinstance(built, Loaded) and folder.standard is not None:
-            yield from check_agreement([folder.standard, built])
-        elif isinstance(built, Finding):
+        found = built if isinstance(built, Loaded) else None
+        if isinstance(built, Finding):
             yield built
+        if folder.standard is None:
+            continue
+        if found is not None:
+            yield from check_agreement([folder.standard, found])
+        yield from check_clean_up(folder.standard, folder.declared, found)
 
 
 def _folders(sources: tuple[Any, ...]) -> list[Folder]:

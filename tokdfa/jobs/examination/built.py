@@ -35,7 +35,7 @@ def built_by_transformers(folder: Path) -> Loaded | Finding | None:
             return _unknown(f"transformers raises {type(error).__name__}: {str(error).strip()[:200]}")
     name = f"transformers {transformers.__version__}, {type(found).__name__}"
     try:
-        return Loaded(name, load(found))
+        return Loaded(name, load(found), source=found)
     except TokdfaError as error:
         return _unknown(f"{name}: {reason_of(error)}")
 

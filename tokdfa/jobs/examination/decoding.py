@@ -23,8 +23,8 @@ _TRIED: Final = (
 _CLEANED: Final = (" .", " ?", " !", " ,", " ' ", " n't", " 'm", " 's", " 've", " 're")
 
 
-def check_decoding(loaded: Loaded, declared: Declared) -> Iterator[Finding]:
-    """Yield whether decoding gives every text back, and what cleaning up loses."""
+def check_decoding(loaded: Loaded) -> Iterator[Finding]:
+    """Yield whether decoding gives every text back."""
     tokenizer = loaded.tokenizer
     if _is_exact(tokenizer):
         yield Finding(_GROUP, "texts are kept", Severity.OK, (loaded.name,))
@@ -37,17 +37,27 @@ def check_decoding(loaded: Loaded, declared: Declared) -> Iterator[Finding]:
         else:
             more = {"text": lost, "decoded": texts[lost]}
             yield Finding(_GROUP, "text is lost", Severity.WARNING, (loaded.name,), more)
+
+
+def check_clean_up(loaded: Loaded, declared: Declared, built: Loaded | None) -> Iterator[Finding]:
+    """Yield a fault if `built`, the tokenizer of transformers, decodes a text otherwise because it cleans up spaces."""
     # WordPiece puts spaces before punctuation, which cleaning up takes away.
-    if declared.cleans_up and tokenizer.algorithm != "WordPiece":
-        more = {"text": "a .", "decoded": cleaned("a .")}
-        yield Finding(_GROUP, "clean-up loses text", Severity.FAULT, (CONFIG, loaded.name), more)
-
-
-def cleaned(text: str) -> str:
-    """Return a text without the spaces that ``clean_up_tokenization_spaces`` takes away."""
-    for part in _CLEANED:
-        text = text.replace(part, part.strip(" "))
-    return text
+    if not declared.cleans_up or loaded.tokenizer.algorithm == "WordPiece":
+        return
+    where = CONFIG, loaded.name
+    if built is None:
+        values = {"reason": "not tried, as transformers gives no tokenizer"}
+        yield Finding(_GROUP, "clean-up is set", Severity.WARNING, where, values)
+        return
+    for text in (f"a{part}" for part in _CLEANED):
+        ids = loaded.tokenizer.encode(text).tolist()
+        kept, decoded = (built.source.decode(ids, clean_up_tokenization_spaces=is_set) for is_set in (False, None))
+        if decoded != kept:
+            values = {"text": kept, "decoded": decoded, "library": built.name}
+            yield Finding(_GROUP, "clean-up loses text", Severity.FAULT, where, values)
+            return
+    values = {"reason": f"{built.name} decodes {len(_CLEANED)} such texts as without it"}
+    yield Finding(_GROUP, "clean-up is set", Severity.WARNING, where, values)
 
 
 def _is_exact(tokenizer: AnyTokenizer) -> bool:

@@ -30,12 +30,14 @@ class Loaded:
     """A tokenizer, the name of its file, and the library that it follows.
 
     `borrows` is the name of the tokenizer whose treatment of texts it is given, because its file has only rules.
+    `source` is the live object of another library that it was made of.
     """
 
     name: str
     tokenizer: AnyTokenizer
     path: Path | None = None
     borrows: str | None = None
+    source: Any = None
 
     @property
     def library(self) -> str:

@@ -133,7 +133,11 @@ _WORDS: dict[str, tuple[str, str]] = {
     "texts are kept": ("decoding gives every text back", ""),
     "text is lost": ("{text!r} is decoded as {decoded!r}", "do not rely on offsets in such texts"),
     "clean-up loses text": (
-        "clean_up_tokenization_spaces is true: {text!r} is decoded as {decoded!r}",
+        "clean_up_tokenization_spaces is true: {library} decodes {text!r} as {decoded!r}",
+        "set clean_up_tokenization_spaces to false",
+    ),
+    "clean-up is set": (
+        "clean_up_tokenization_spaces is true, which takes spaces before punctuation away ({reason})",
         "set clean_up_tokenization_spaces to false",
     ),
     # unicode

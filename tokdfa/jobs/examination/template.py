@@ -24,13 +24,12 @@ _CONTROL: Final = re.compile(r"<[|\uff5c][^<>|\uff5c\s]{1,64}[|\uff5c]>")
 # Special tokens of other forms: their names with one or two letters exchanged, left out or put in.
 _TAG: Final = re.compile(r"</?[A-Za-z_]{3,64}>|\[/?[A-Z_]{3,64}\]")
 _NEAR = 0.9
-_MAX_SECONDS = 1.0
 # The conversations whose seams are decided; tokdfa template has all of them, which takes longer.
 _SHAPES: Final = (Shape(("user", "assistant", "user")), Shape(("system", "user", "assistant", "user")))
 
 
-def check_templates(loaded: Loaded, declared: Declared) -> Iterator[Finding]:
-    """Yield the findings about the chat template; none without one."""
+def check_templates(loaded: Loaded, declared: Declared, max_seconds: float) -> Iterator[Finding]:
+    """Yield the findings about the chat template, its seams decided within some seconds; none without one."""
     templates = declared.templates
     if not templates:
         return
@@ -48,7 +47,7 @@ def check_templates(loaded: Loaded, declared: Declared) -> Iterator[Finding]:
     yield from _control(loaded, name, renderings)
     yield from _ends(loaded, declared, name, renderings)
     found = check_template(
-        loaded.tokenizer, templates[name], variables=variables, shapes=_SHAPES, max_seconds=_MAX_SECONDS
+        loaded.tokenizer, templates[name], variables=variables, shapes=_SHAPES, max_seconds=max_seconds
     )
     yield from _attacks(found, name)
     yield from _seams(found, name)
