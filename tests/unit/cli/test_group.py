@@ -98,7 +98,6 @@ def test_an_option_is_described_in_the_same_words_everywhere() -> None:
     for option in (
         *shared,
         "--lowercase",
-        "--max-seconds",
         "--specials",
         "--plain-specials",
         "--threads",
