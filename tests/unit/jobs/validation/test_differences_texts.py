@@ -17,7 +17,8 @@ N_SEEDS, N_TEXTS = 30, 12
 
 # Of the others most texts, or all, are compared one by one.
 AT_ONCE = {
-    *("ranks", "improper ranks", "bytes", "bytes, whole words", "bytes, added tokens", "bytes, NFC"),
+    *("ranks", "improper ranks", "bytes", "bytes, whole words", "bytes, odd parts"),
+    *("bytes, added tokens", "bytes, NFC"),
     *("bytes, other forms", "Llama-2", "Gemma"),
 }
 

@@ -22,6 +22,7 @@ from tokdfa.jobs.validation.engines.whole import WholeText
 WALK, PART, FORM = "pair walk", "pair walk of the proper part", "pair walk in a normalization form"
 PARTS, WHOLE, WORDS = "encoding again, in parts", "encoding again, whole", "words"
 BARE = "pairs without pieces"
+PART_FORM = "pair walk of the proper part in a normalization form"
 # The engines of each family, with those that most of its members get first.
 ENGINES = {
     "ranks": [WALK],
@@ -29,6 +30,7 @@ ENGINES = {
     "bytes": [WALK, BARE],
     "bytes, prefix space": [WHOLE],
     "bytes, whole words": [WALK, PART, WHOLE],
+    "bytes, odd parts": [WHOLE, PART, WALK, FORM, PART_FORM, PARTS],
     "bytes, added tokens": [WHOLE, WALK, FORM, PARTS],
     "bytes, NFC": [FORM, PARTS, WHOLE],
     "bytes, NFC, prefix space": [PARTS],
