@@ -175,7 +175,7 @@ NEEDED: dict[str, Make] = {
     "Tokenizer.read_json: {}: the pre-tokenizer splits more than once, or adds a space": split_with(1, use_regex=True),
     "Tokenizer.read_json: only split": split_with(0, behavior="Removed"),
     "Tokenizer.add: merge {} needs a token that is not in the vocabulary: {}": lambda f: f.of_json.rewritten(
-        lambda content: content["model"]["merges"].append("z z")
+        lambda content: content["model"]["merges"].append("zz zz")
     ),
     # Merging
     "check_merging: {} makes {} from {} and the rest here": lambda f: f.of_json.rewritten(turn_merges, (1,)),

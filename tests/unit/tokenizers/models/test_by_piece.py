@@ -147,6 +147,7 @@ def test_an_unknown_word_without_an_entry_is_refused() -> None:
 def test_jobs_that_need_more_refuse_it() -> None:
     tokenizer = tokdfa.load(_tutorial(WORDLEVEL))
     assert tokenizer.why_not("rules") == "its algorithm is WordLevel, which has no rules"
-    for ask in (lambda: tokdfa.compare(tokenizer, tokdfa.load(_tutorial(WORDLEVEL))), lambda: tokenizer.dictionary):
+    other = tokdfa.load(_tutorial(WORDLEVEL | {"vocab": {**WORDLEVEL["vocab"], "more": 99}}))
+    for ask in (lambda: tokdfa.compare(tokenizer, other), lambda: tokenizer.dictionary):
         with pytest.raises(UnsupportedFeatureError):
             ask()
