@@ -69,6 +69,26 @@ def of_injection(files: Files) -> Iterator[Run]:
     yield _with(files.json(), added_tokens=strips), "<{content}"
 
 
+def of_check_prefix(files: Files) -> Iterator[Run]:
+    tok = files.json()
+    a, b, d = (GPT2_BYTES.index(byte) for byte in b"abd")
+    yield tok, f"{a}", f"{a},{d}"
+    yield tok, f"{a},{d}", f"{a}"
+    yield tok, f"{a},{d}", f"{a},{b}"
+    yield tok, f"{a},{b}", "256"
+    yield tok, "256", f"{a},{b}"
+    yield tok, f"{a}", "256"
+    # The text abc is 256, c.
+    crossing = files.json([(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")])
+    yield crossing, f"{a},{b},{GPT2_BYTES.index(ord('c'))}", files.ids(a, 257)
+
+
+def of_ban(files: Files) -> Iterator[Run]:
+    tok = files.json()
+    yield tok, "ab", "--after", "a"
+    yield tok, "--pattern", "[ab]+c", "--after-ids", f"{GPT2_BYTES.index(0xC3)}"
+
+
 def of_turns(files: Files) -> Iterator[Run]:
     tok = files.json()
     yield tok, "<|end|>a{q}", "<|end|>{a}"
@@ -117,6 +137,7 @@ def of_forced(files: Files) -> Iterator[Run]:
 
 def of_decode(files: Files) -> Iterator[Run]:
     yield files.merges(), files.ids(64, 65)
+    yield files.merges(), files.ids(64, GPT2_BYTES.index(0xC3)), "--errors", "ignore"
 
 
 def of_fingerprint(files: Files) -> Iterator[Run]:
@@ -481,6 +502,8 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "injection": of_injection,
     "template": of_template,
     "doctor": of_doctor,
+    "check-prefix": of_check_prefix,
+    "ban": of_ban,
     "turns": of_turns,
     "forced": of_forced,
     "split": of_split,

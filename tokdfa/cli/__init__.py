@@ -1,10 +1,10 @@
 """The command line: thin modules of one command, or of a few that belong together.
 
 The commands are `doctor`, `info`, `validate`, `encode`, `decode`, `split`, `compare`, `convert`, `search`, `replace`,
-`rollouts`, `splice`, `cuts`, `injection`, `template`, `turns`, `forced`, `stores`, `guess`, `fingerprint`,
-`locality`, `train`, `draw`, and in `about` `demo`, `formats` and `schema`; `group` imports each one when it is used,
-and answers shells that complete them. `options` has what several commands share, and checks the files that they
-write. `output` writes to stdout, to stderr and certificates for all of them. `ids` reads their argument IDS, their
+`rollouts`, `check_prefix`, `ban`, `splice`, `cuts`, `injection`, `template`, `turns`, `forced`, `stores`, `guess`,
+`fingerprint`, `locality`, `train`, `draw`, and in `about` `demo`, `formats` and `schema`; `group` imports each one when
+it is used, and answers shells that complete them. `options` has what several commands share, and checks the files that
+they write. `output` writes to stdout, to stderr and certificates for all of them. `ids` reads their argument IDS, their
 texts and files of words, `corpus` works on many files of IDS, and `loading` loads a tokenizer, and the automata that
 several commands write out.
 ``schemas/`` describes the output of ``--json``.

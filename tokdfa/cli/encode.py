@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING
 
 import click
 
 from tokdfa.cli import options
 from tokdfa.cli.ids import check_ids_output, check_one_text, of_file, read_text
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import keep_line_ends, print_bytes, print_json, say
+from tokdfa.cli.output import keep_line_ends, print_bytes, print_json, remark, say
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.decoder import Cut
+
+_ERRORS = ("strict", "replace", "ignore", "backslashreplace")
 
 
 @click.command("encode")
@@ -64,6 +71,12 @@ def command(
 @click.option(
     "--raw", is_flag=True, help="Write the bytes unchanged, even if they are not UTF-8 or stdout cannot show them."
 )
+@click.option(
+    "--errors",
+    type=click.Choice(_ERRORS),
+    default="strict",
+    help="Decode bytes that are not UTF-8 as an error after the text up to there, U+FFFD, nothing, or \\xNN.",
+)
 @options.specials
 @options.format
 @options.json
@@ -73,21 +86,26 @@ def decode(
     dtype: str | None,
     field: str | None,
     raw: bool,
+    errors: str,
     specials: str | None,
     format_name: str | None,
     as_json: bool,
 ) -> int:
     r"""Print the text of ids, special tokens included, with no newline added.
 
+    If the ids end within a character, the text up to there is printed, and stderr says where that is.
+
     Exit status: 0 done, 2 trouble.
 
     \b
     Examples:
       tokdfa decode tokenizer.json ids.npy
-      echo 64 289 | tokdfa decode tokenizer.json -
+      echo 64 289 | tokdfa decode tokenizer.json - --errors replace
     """
     if raw and as_json:
         raise click.UsageError("--raw and --json cannot be combined: JSON cannot hold bytes that are not text")
+    if raw and errors != "strict":
+        raise click.UsageError("--raw and --errors cannot be combined: --raw writes all bytes unchanged")
     from tokdfa.stores import iter_ids
     from tokdfa.tokenizers.loading import load_unsplit
 
@@ -97,12 +115,28 @@ def decode(
         if raw:
             for data in decoder.iter_bytes(chunks):
                 print_bytes(data)
-        elif as_json:
-            print_json({"text": "".join(decoder.iter_text(chunks))})
-        else:
-            keep_line_ends()
-            for text in decoder.iter_text(chunks):
-                say(text, end="")
-            if sys.stdout is not None and sys.stdout.isatty():
-                say("")
+            return 0
+        texts = _Texts(decoder.iter_text(chunks, errors))
+        if as_json:
+            text = "".join(texts)
+            print_json({"text": text, "cut": texts.cut and {"token": texts.cut.token, "byte": texts.cut.byte}})
+            return 0
+        keep_line_ends()
+        for text in texts:
+            say(text, end="")
+        if sys.stdout is not None and sys.stdout.isatty():
+            say("")
+        if texts.cut is not None:
+            remark(f"{ids}, token {texts.cut.token}, byte {texts.cut.byte}: the ids end within a character")
     return 0
+
+
+class _Texts:
+    """The texts of a stream; `cut` is where it ends within a character, once they are read."""
+
+    def __init__(self, texts: Generator[str, None, Cut | None]) -> None:
+        self.cut: Cut | None = None
+        self._texts = texts
+
+    def __iter__(self) -> Iterator[str]:
+        self.cut = yield from self._texts

@@ -24,6 +24,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "Judge ids": {
         "validate": "Decide whether ids are canonical",
         "rollouts": "Tell bugs from drift in rollouts",
+        "check-prefix": "Decide whether ids begin with other ids",
         "guess": "Find which tokenizer made ids",
         "stores": "Describe files of ids",
     },
@@ -42,6 +43,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "Search ids": {
         "search": "Find a regular expression in ids",
         "replace": "Replace a regular expression in ids",
+        "ban": "List the ids that would complete a word",
     },
     "Build and show": {
         "demo": "Show the main job on the embedded dictionary",
@@ -83,6 +85,8 @@ _MEANT = {
     "detokenize": "decode",
     **dict.fromkeys(("pieces", "pretokenize", "pre-tokenize", "explain", "cut"), "split"),
     **dict.fromkeys(("boundaries", "chunk", "safe-cuts"), "cuts"),
+    **dict.fromkeys(("prefix", "begins", "startswith"), "check-prefix"),
+    **dict.fromkeys(("forbid", "bad-words", "mask"), "ban"),
     **dict.fromkeys(("inject", "attack"), "injection"),
     **dict.fromkeys(("jinja", "chat-template"), "template"),
     **dict.fromkeys(("chat", "conversation"), "turns"),
@@ -102,7 +106,7 @@ _VARIABLE = "_TOKDFA_COMPLETE"
 # Parameters that take files, apart from those with the metavar FILE.
 _FILES = frozenset(
     {
-        *("tok", "a", "b", "ids", "files", "paths", "pattern_and_ids", "pattern_replacement_and_ids"),
+        *("tok", "a", "b", "ids", "ids_a", "ids_b", "files", "paths", "pattern_and_ids", "pattern_replacement_and_ids"),
         *("corpus", "path", "output", "documents", "tokenizers"),
     }
 )
@@ -183,7 +187,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"tokdfa.cli.{_HOMES.get(cmd_name, cmd_name)}")
+        module = import_module(f"tokdfa.cli.{_HOMES.get(cmd_name, cmd_name).replace('-', '_')}")
         command: click.Command = getattr(module, cmd_name if cmd_name in _HOMES else "command")
         command.context_class = _Context
         command.short_help = next(commands[cmd_name] for commands in GROUPS.values() if cmd_name in commands)

@@ -101,6 +101,27 @@ def _documents(value: str) -> int | Int64Array:
     return starts
 
 
+def ids_in(given: str, *, dtype: str | None = None, field: str | None = None) -> IntegerArray | list[int]:
+    """Return the ids of an argument: numbers, such as 64,2513, or the store of this name, or standard input."""
+    import numpy as np
+
+    from tokdfa.stores import iter_ids
+
+    if given.replace(",", " ").replace(" ", "0").isdecimal() and given.isascii():
+        return listed_ids(given)
+    found: IntegerArray = np.concatenate([np.zeros(0, dtype=np.int64), *iter_ids(given, dtype=dtype, field=field)])
+    return found
+
+
+def listed_ids(given: str, option: str = "ids") -> list[int]:
+    """Return ids written as numbers."""
+    words = given.replace(",", " ").split()
+    wrong = next((word for word in words if not (word.isascii() and word.isdecimal() and len(word) < 10)), None)
+    if wrong is not None:
+        raise click.UsageError(f"{option}: {wrong!r} is not an id (ids are numbers, such as 64,2513)")
+    return [*map(int, words)]
+
+
 _SIGNS = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}
 _ESCAPE = re.compile(r"\\(?:([ntr\\])|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|)")
 

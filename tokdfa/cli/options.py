@@ -174,7 +174,7 @@ escapes = click.option(
     help=r"Read \n, \t, \r, \\, \uXXXX and \UXXXXXXXX in arguments; by default they are literal.",
 )
 words = click.option(
-    "--words", metavar="FILE", help="Take the words in FILE, one per line and literal, instead of PATTERN."
+    "--words", metavar="FILE", help="Take the words in FILE, one per line and literal, instead of those in arguments."
 )
 language = click.option("--language", metavar="REGEX", help="Only the texts that REGEX matches as a whole.")
 max_seconds = click.option(

@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from tokdfa.base.errors import FileFormatError, LimitExceededError, MissingFileError, UnsupportedFeatureError
+from tokdfa.base.errors import (
+    FileFormatError,
+    LimitExceededError,
+    MissingFileError,
+    PatternError,
+    UnsupportedFeatureError,
+)
+from tokdfa.base.suggestions import nearest
 from tokdfa.cli import options
-from tokdfa.cli.ids import given_parts, given_text
+from tokdfa.cli.ids import given_parts, given_text, listed_ids
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import print_fields, print_json, say, write_certificate
 
@@ -19,6 +26,7 @@ if TYPE_CHECKING:
     from tokdfa.jobs.guiding.fast_forward import Forcing
     from tokdfa.jobs.splices.api import Splice
     from tokdfa.jobs.splices.injection import Attack
+    from tokdfa.tokenizers.protocol import AnyTokenizer
 
 _SPECIALS: dict[bool | None, Literal["found", "plain"] | None] = {True: "plain", False: "found", None: None}
 
@@ -104,8 +112,8 @@ def command(
         regex=regex,
         within_before=within_before,
         within_after=within_after,
-        before_ids=None if before_ids is None else _ids(before_ids, "--before-ids"),
-        after_ids=None if after_ids is None else _ids(after_ids, "--after-ids"),
+        before_ids=None if before_ids is None else listed_ids(before_ids, "--before-ids"),
+        after_ids=None if after_ids is None else listed_ids(after_ids, "--after-ids"),
         specials=specials,
         starts=as_start,
     )
@@ -124,14 +132,6 @@ def command(
         written.show()
     written.check()
     return 0 if found else 1
-
-
-def _ids(given: str, option: str) -> list[int]:
-    words = given.replace(",", " ").split()
-    wrong = next((word for word in words if not (word.isascii() and word.isdecimal() and len(word) < 10)), None)
-    if wrong is not None:
-        raise click.UsageError(f"{option}: {wrong!r} is not an id (ids are numbers, such as 64,2513)")
-    return [*map(int, words)]
 
 
 def _print(found: Splice) -> None:
@@ -208,34 +208,50 @@ rule_option = click.option(
 @click.option(
     "--allow", "allowed", multiple=True, metavar="NAME", help="A special token that tiktoken may find; default: all."
 )
+@click.option(
+    "--control",
+    multiple=True,
+    metavar="ID|NAME",
+    help="A control id, or its special token; default: all special tokens.",
+)
 @options.escapes
 @tokenizer_options
 @options.json
 def injection(
-    tok: str, template: str, rule: Any, allowed: tuple[str, ...], escapes: bool, loading: Loading, as_json: bool
+    tok: str,
+    template: str,
+    rule: Any,
+    allowed: tuple[str, ...],
+    control: tuple[str, ...],
+    escapes: bool,
+    loading: Loading,
+    as_json: bool,
 ) -> int:
     r"""Check a template against forged tokens: whether the contents of its slots can make a control id.
 
     A slot is written {name}, {name|trim} or {name:regex}; a literal brace is written twice.
 
-    There are two answers: for any text, and for any text that does not spell a special token by itself.
+    There are two answers: for any text, and for any text that does not spell a special token by itself. With --control,
+    only the ids that are named count as control ids: those that end a turn, for instance.
 
     Exit status: 0 both are safe, 1 one is not, 2 undecided or trouble.
 
     \b
     Examples:
       tokdfa injection TOK "User: {content}"
-      tokdfa injection TOK --escapes "<|im_start|>user\n{content}<|im_end|>\n"
+      tokdfa injection TOK "<|im_start|>user {content}" --control "<|im_end|>"
     """
     from tokdfa.jobs.splices.injection import check_injection
 
     parts = given_parts(template, escapes=escapes)
     names = [given_text(name, escapes=escapes) for name in allowed] or None
     tokenizer = load_tokenizer(tok, loading)
+    controls = [_control_id(tokenizer, given_text(each, escapes=escapes)) for each in control] or None
     answers: dict[str, Attack | str | None] = {}
     for name, spelled in (("any_text", True), ("spelling_none", False)):
         try:
-            answers[name] = check_injection(tokenizer, parts, rule=rule, spelled=spelled, allowed=names).witness
+            found = check_injection(tokenizer, parts, rule=rule, spelled=spelled, allowed=names, control=controls)
+            answers[name] = found.witness
         except (UnsupportedFeatureError, LimitExceededError) as error:
             answers[name] = error.what
     if as_json:
@@ -245,6 +261,18 @@ def injection(
         print_fields((title, shown_answer(answers[name])) for name, title in titles.items())
     is_open = [isinstance(answer, str) for answer in answers.values() if answer is not None]
     return 0 if not is_open else 2 if all(is_open) else 1
+
+
+def _control_id(tokenizer: AnyTokenizer, given: str) -> int:
+    """Return the id of a special token, given by its text or as the id."""
+    ids = {special.content: special.id for special in tokenizer.specials}
+    if given in ids:
+        return ids[given]
+    if given.isascii() and given.isdecimal():
+        return int(given)
+    near = nearest(given, ids)
+    hint = f"did you mean {near}?" if near else "tokdfa info lists the special tokens"
+    raise PatternError("no such special token", value=given, where="control", hint=hint)
 
 
 def answer_fields(answer: Attack | str | None) -> dict[str, Any]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import chain, pairwise
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from tokdfa.base.arrays import (
     offsets_of,
     running_sum,
 )
-from tokdfa.base.errors import TokenStreamError
+from tokdfa.base.errors import TokenStreamError, WrongTypeError
 from tokdfa.kernels.spelling.spell import spell, spell_bytes
 
 _LONGEST_CHARACTER = 4
@@ -31,6 +31,9 @@ _SHORT = frozenset(map(np.dtype, (np.uint8, np.int16, np.uint16, np.int32, np.ui
 """The types of integers that have the same 32 bits wherever the integer is an id."""
 
 _BLOCK = 1 << 18
+
+ERRORS: Final = ("strict", "replace", "ignore", "backslashreplace")
+"""How bytes that are not UTF-8 are decoded; each has the meaning that it has for `bytes.decode`."""
 
 
 class Spellings(NamedTuple):
@@ -60,6 +63,14 @@ class Decoded(NamedTuple):
 
     text: str
     ends: Int64Array
+
+
+class Cut(NamedTuple):
+    """Where a stream that ends within a character breaks off."""
+
+    token: int  # The id with the first byte of the character
+    byte: int  # Its offset
+    data: bytes  # The bytes of the character that are there
 
 
 def spellings(words: Sequence[bytes]) -> Spellings:
@@ -163,10 +174,11 @@ class Decoder:
         data = spell(self._text, self._offsets, checked)[0].tobytes()
         return data[: len(data) - held]
 
-    def string_of(self, ids: npt.ArrayLike) -> str:
+    def string_of(self, ids: npt.ArrayLike, errors: str = "strict") -> str:
         """Return the text of a stream that is given at once."""
+        check_errors(errors)
         try:
-            return self.bytes_of(ids).decode("utf-8")
+            return self.bytes_of(ids).decode("utf-8", errors)
         except UnicodeDecodeError:
             # Reading block by block knows the token.
             return "".join(self.iter_text([ids]))
@@ -201,33 +213,49 @@ class Decoder:
         """Yield the bytes of a stream."""
         return (data for _, data in self._iter_blocks(chunks))
 
-    def iter_text(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[str]:
+    def iter_text(self, chunks: Iterable[npt.ArrayLike], errors: str = "strict") -> Generator[str, None, Cut | None]:
         """Yield the text of a stream; a character that a chunk splits comes with the next chunk.
 
-        TokenStreamError is raised as :meth:`check` does, and if the bytes are not UTF-8, with the token and the byte.
+        The value of the generator is where the stream ends within a character, or None. With "strict" errors,
+        TokenStreamError is raised there, and if the bytes are not UTF-8, with the token and the byte; the text up to
+        there is yielded before. It is also raised as :meth:`check` does.
         """
-        decoder = codecs.getincrementaldecoder("utf-8")()
+        decoder = codecs.getincrementaldecoder("utf-8")(errors)
         n_tokens = n_bytes = 0
         # The ends of the last tokens: their bytes may turn out to be bad only with the next block.
         ends: Int64Array = np.zeros(0, dtype=np.int64)
-        end = (np.zeros(0, dtype=np.int64), None)
-        for lengths, data in chain(self._iter_blocks(chunks), (end,)):
+
+        def token_at(offset: int) -> int:
+            return n_tokens - len(ends) + int(np.searchsorted(ends, offset, side="right"))
+
+        for lengths, data in self._iter_blocks(chunks):
             n_pending = len(decoder.getstate()[0])
             last_end = int(ends[-1]) if len(ends) else 0
             ends = np.concatenate((ends[-_LONGEST_CHARACTER:], last_end + np.cumsum(lengths)))
             n_tokens += len(lengths)
             try:
-                yield decoder.decode(data or b"", final=data is None)
+                text = decoder.decode(data)
             except UnicodeDecodeError as error:
+                yield error.object[: error.start].decode("utf-8")
                 offset = n_bytes - n_pending + error.start
-                token = n_tokens - len(ends) + int(np.searchsorted(ends, offset, side="right"))
                 raise TokenStreamError(
                     "the bytes of the ids are not UTF-8",
                     value=error.object[error.start : error.start + _LONGEST_CHARACTER],
-                    where=f"token {token}, byte {offset}",
+                    where=f"token {token_at(offset)}, byte {offset}",
                     hint="no text has these ids",
                 ) from None
-            n_bytes += len(data or b"")
+            yield text
+            n_bytes += len(data)
+        pending = decoder.getstate()[0]
+        if not pending:
+            return None
+        byte = n_bytes - len(pending)
+        cut = Cut(token_at(byte), byte, pending)
+        if errors == "strict":
+            where, hint = f"token {cut.token}, byte {byte}", "the text before it is complete"
+            raise TokenStreamError("the ids end within a character", value=pending, where=where, hint=hint)
+        yield decoder.decode(b"", final=True)
+        return cut
 
     def _iter_blocks(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[tuple[Int64Array, bytes]]:
         """Yield the number of bytes of each id, and the bytes; a space after a word comes with the next word."""
@@ -243,6 +271,12 @@ class Decoder:
                 data = held + spelled.tobytes()
                 held = b" " * self.ends_with_word(block)
                 yield lengths, data[: len(data) - len(held)]
+
+
+def check_errors(errors: str) -> None:
+    """Refuse an unknown way to decode bytes that are not UTF-8."""
+    if errors not in ERRORS:
+        raise WrongTypeError(f"errors are one of {', '.join(ERRORS)}", value=errors, where="errors")
 
 
 def is_utf8(data: bytes) -> bool:

@@ -354,16 +354,29 @@ class AnyTokenizer(Jobs, SuggestsNames):
         """
         return self.decoder.bytes_of(ids)
 
-    def decode(self, ids: npt.ArrayLike) -> str:
-        """Return the text that `ids` spell, special tokens included.
+    def decode(self, ids: npt.ArrayLike, errors: str = "strict") -> str:
+        r"""Return the text that `ids` spell, special tokens included.
+
+        Parameters
+        ----------
+        ids : array_like of int
+        errors : {"strict", "replace", "ignore", "backslashreplace"}
+            How bytes that are not UTF-8 are decoded, as by :meth:`bytes.decode`: an error, U+FFFD, nothing, or
+            ``\xNN``. A decoder that replaces them by itself, as its library does, takes only the first two.
 
         Raises
         ------
         TokenStreamError
-            If they are not integers in one dimension, or one means nothing, or their bytes are not UTF-8; the error
-            says which token and which byte.
+            If they are not integers in one dimension, or one means nothing; if errors are strict, also if their bytes
+            are not UTF-8 or end within a character. The error says which token and which byte.
+
+        Examples
+        --------
+        >>> tokenizer = tokdfa.default_tokenizer()
+        >>> tokenizer.decode(tokenizer.encode("né")[:-1], errors="backslashreplace")
+        'n\\xc3'
         """
-        return self.decoder.string_of(ids)
+        return self.decoder.string_of(ids, errors)
 
     def name_of(self, id: int) -> bytes:
         """Return the bytes by which readers know an id: those that it spells, or its entry in the vocabulary."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import pairwise
@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.kernels.walk.neighbours import are_broken
-from tokdfa.tokenizers.decoder import Decoded, Decoder, SpelledTexts, Spellings
+from tokdfa.tokenizers.decoder import Decoded, Decoder, SpelledTexts, Spellings, check_errors
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.decoding import DecodeStep
@@ -156,7 +157,8 @@ class WholeDecoder(Decoder):
         later._removed = {}
         return later
 
-    def iter_text(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[str]:
+    def iter_text(self, chunks: Iterable[npt.ArrayLike], errors: str = "strict") -> Generator[str, None, None]:
+        _check_replaced(errors)
         first = 0
         ids = [np.empty(0, dtype=np.int32)]
         for chunk in chunks:
@@ -167,11 +169,20 @@ class WholeDecoder(Decoder):
     def bytes_of(self, ids: npt.ArrayLike) -> bytes:
         return b"".join(self.iter_bytes([ids]))
 
-    def string_of(self, ids: npt.ArrayLike) -> str:
+    def string_of(self, ids: npt.ArrayLike, errors: str = "strict") -> str:
+        _check_replaced(errors)
         return self.text_of(self.check(ids)).text
 
     def iter_bytes(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[bytes]:
         return (text.encode("utf-8") for text in self.iter_text(chunks))
+
+
+def _check_replaced(errors: str) -> None:
+    """Refuse another result for bytes that are not UTF-8 than U+FFFD, which these decoders make of them."""
+    check_errors(errors)
+    if errors not in ("strict", "replace"):
+        what = "the decoder of this tokenizer replaces bytes that are not UTF-8 by U+FFFD, as its library does"
+        raise UnsupportedFeatureError(what, value=errors, where="errors", hint="leave errors out")
 
 
 class StringsOfIds:

@@ -37,7 +37,7 @@ def test_json_has_the_text(merges: Path, tmp_path: Path, capsys: pytest.CaptureF
     path = tmp_path / "ids.json"
     path.write_text(str(tokdfa.load(merges).encode(TEXT).tolist()))
     assert run("decode", merges, path, "--json") == 0
-    assert json.loads(capsys.readouterr().out) == {"text": TEXT}
+    assert json.loads(capsys.readouterr().out) == {"text": TEXT, "cut": None}
 
 
 def test_bytes_that_are_not_utf8(merges: Path, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -70,3 +70,25 @@ def test_trouble_is_one_line(
 def test_raw_and_json_exclude_each_other(merges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("decode", merges, "-", "--raw", "--json") == 2
     assert "cannot be combined" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("errors", ["replace", "ignore", "backslashreplace"])
+def test_a_stream_cut_within_a_character_says_where(
+    errors: str, merges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "ids.json"
+    path.write_text(str([64, *tokdfa.load(merges).encode_piece("中".encode()[:2]).tolist()]))
+    expected = b"a\xe4\xb8".decode(errors=errors)
+    assert run("decode", merges, path, "--errors", errors) == 0
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == (
+        expected,
+        f"tokdfa: {path}, token 1, byte 1: the ids end within a character\n",
+    )
+    assert run("decode", merges, path, "--errors", errors, "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"text": expected, "cut": {"token": 1, "byte": 1}}
+    # The text up to there is printed before the error.
+    assert run("decode", merges, path) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "a"
+    assert f"{path}, token 1, byte 1: the ids end within a character" in printed.err

@@ -66,7 +66,7 @@ def test_every_argument_that_is_a_file_is_completed(
     context = click.Context(group)
     others = {
         *(("encode", "text"), ("split", "text"), ("schema", "name")),
-        *(("turns", "first"), ("turns", "rest"), ("injection", "template")),
+        *(("turns", "first"), ("turns", "rest"), ("injection", "template"), ("ban", "texts")),
     }
     found = 0
     for name in COMMANDS:

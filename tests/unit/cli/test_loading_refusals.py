@@ -34,6 +34,8 @@ COMMANDS = {
     "cuts": "cuts TOK IDS",
     "turns": "turns TOK {q} {a}",
     "injection": "injection TOK {q}",
+    "check-prefix": "check-prefix TOK 1 1,2",
+    "ban": "ban TOK a",
     "forced": "forced TOK --language ab",
     "rollouts": "rollouts TOK ROLLOUTS --ids ids --mask none",
 }

@@ -31,6 +31,8 @@ OF_TEXT = {
     "splice": ["{}", "--before", "a", "--after", "b"],
     "turns": ["{}", "{q}", "b{a}"],
     "injection": ["{}", "x{content}y"],
+    "check-prefix": ["{}", "64", "64,65"],
+    "ban": ["{}", "ab"],
     "forced": ["{}", "--language", "ab"],
     "replace": ["{}", "a", "b", "ids.txt"],
     "fingerprint": ["{}"],

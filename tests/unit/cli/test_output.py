@@ -56,6 +56,8 @@ def _arguments(folder: Path) -> dict[str, tuple[int, list[object]]]:
         "turns": (1, [tok, "é{q}", "té{a}"]),
         "template": (1, [tok, folder / "é.jinja"]),
         "injection": (1, [tok, "é{té}"]),
+        "check-prefix": (1, [tok, str(_id("é".encode()[0])), str(_id("漢".encode()[0]))]),
+        "ban": (0, [tok, "é漢", "--after", "é"]),
         "cuts": (0, [tok, "--text", "é té"]),
         "forced": (0, [tok, "--language", "é(漢|b)"]),
         "fingerprint": (0, [tok]),
@@ -126,8 +128,8 @@ def test_json_of_the_same_words(files: Path, monkeypatch: pytest.MonkeyPatch) ->
         _, found[encoding] = _printed(
             monkeypatch, encoding, "decode", files / "tokenizer.json", files / "ids.txt", "--json"
         )
-    assert found["utf-8"].decode("utf-8") == f'{{"text": "{TEXT}"}}\n'
-    assert json.loads(found["ascii"]) == {"text": TEXT}
+    assert found["utf-8"].decode("utf-8") == f'{{"text": "{TEXT}", "cut": null}}\n'
+    assert json.loads(found["ascii"]) == {"text": TEXT, "cut": None}
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

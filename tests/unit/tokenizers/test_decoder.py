@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa import Dictionary, Tokenizer
-from tokdfa.base.errors import TokenStreamError
+from tokdfa.base.errors import TokenStreamError, WrongTypeError
 from tokdfa.tokenizers.decoder import Decoder, spellings
 from tokdfa.tokenizers.formats.contents import Contents
 
 WORDS = [b"a", "é".encode(), "é".encode()[:1], "é".encode()[1:], "😀".encode()[:2], "😀".encode()[2:], b"\xff", b"xyz"]
+BEGUN = {sign.encode()[:n] for sign in "é😀" for n in range(1, len(sign.encode()))}
 IDS = st.lists(st.integers(0, len(WORDS) - 1), max_size=12)
 
 
@@ -50,6 +51,43 @@ def test_text_and_what_is_bad(ids: list[int], cuts: list[int]) -> None:
     with pytest.raises(TokenStreamError) as caught:
         list(decoder().iter_text(chunked(ids, cuts)))
     assert caught.value.where == f"token {token}, byte {bad}"
+
+
+@given(IDS, st.lists(st.integers(0, 12)), st.sampled_from(["replace", "ignore", "backslashreplace"]))
+def test_other_errors_are_those_of_bytes_and_a_cut_is_named(ids: list[int], cuts: list[int], errors: str) -> None:
+    data = b"".join(WORDS[id] for id in ids)
+    assert decoder().string_of(ids, errors) == data.decode(errors=errors)
+    texts, parts = decoder().iter_text(chunked(ids, cuts), errors), []
+    while True:
+        try:
+            parts.append(next(texts))
+        except StopIteration as stopped:
+            cut = stopped.value
+            break
+    assert "".join(parts) == data.decode(errors=errors)
+    # More bytes would complete a character iff some continuation of the last ones is UTF-8.
+    ends = [data[-n:] for n in (1, 2, 3) if data[-n:] in BEGUN]
+    assert (cut and cut.data) == (ends[0] if data and ends else None)
+    if cut is not None:
+        assert cut.byte == len(data) - len(cut.data)
+        assert sum(len(WORDS[id]) for id in ids[: cut.token]) <= cut.byte
+        assert cut.byte < sum(len(WORDS[id]) for id in ids[: cut.token + 1])
+
+
+@given(IDS, st.lists(st.integers(0, 12)))
+def test_the_text_up_to_a_bad_byte_comes_before_its_error(ids: list[int], cuts: list[int]) -> None:
+    data = b"".join(WORDS[id] for id in ids)
+    texts, parts, bad = decoder().iter_text(chunked(ids, cuts)), [], len(data)
+    try:
+        parts.extend(texts)
+    except TokenStreamError as error:
+        bad = int(str(error.where).rpartition(" ")[2])
+    assert "".join(parts).encode() == data[:bad]
+
+
+def test_unknown_errors_are_refused() -> None:
+    with pytest.raises(WrongTypeError, match="strict, replace"):
+        decoder().string_of([0], "surrogateescape")
 
 
 @given(IDS)

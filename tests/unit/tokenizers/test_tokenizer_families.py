@@ -140,3 +140,14 @@ def test_stretches_of_wordpiece_are_normalized() -> None:
                 assert stretches == [tokenizer.normalizer(text)], (seed, text)
         with pytest.raises(WrongTypeError, match="a text must be a str or bytes, not an int: 7"):
             tokenizer.encode(cast(str, 7))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_bytes_that_are_not_utf8_are_replaced_as_libraries_do(family: str) -> None:
+    for seed in seeds(4):
+        drawn = random.Random(f"{family}-errors-{seed}")
+        member = FAMILIES[family](drawn)
+        ids = drawn.choices(member.ids, k=drawn.randrange(12))
+        spelled = member.spell(ids)
+        expected = member.decode(ids) if spelled is None else spelled.decode("utf-8", "replace")
+        assert member.tokenizer.decode(ids, errors="replace") == expected, (seed, ids)

@@ -43,6 +43,8 @@ class Ban(Masked[int]):
     vocab_size : int
     machine : ByteMachine
         The sequences of bytes that remain.
+    controls : frozenset of int
+        The ids of control tokens, which have no text.
 
     Examples
     --------
@@ -67,7 +69,7 @@ class Ban(Masked[int]):
         if not alive[machine.initial]:
             raise PatternError("nothing can be said without what is banned")
         self._ban = kernels.ban_of(machine.table, machine.column, alive, text, offsets, trie)
-        self._controls = frozenset(tokenizer.control_ids.tolist())
+        self.controls = frozenset(tokenizer.control_ids.tolist())
         meaning = tokenizer.means_something
         self._meaningless = frozenset(np.flatnonzero(~meaning).tolist())
         self._empty: set[int] = set()
@@ -82,7 +84,7 @@ class Ban(Masked[int]):
         self._root |= self._control_bits
 
     def _step(self, state: int, id: int) -> int | None:
-        if id in self._controls:
+        if id in self.controls:
             return self.machine.initial if self.is_final(state) else None
         target = kernels.ban_step(self._ban, state, id)
         if not target:
@@ -148,8 +150,13 @@ class Ban(Masked[int]):
         spelled = np.diff(self._ban.fields["offsets"]) > 0
         return np.flatnonzero(spelled & ~allowed).astype(np.int32)
 
+    @property
+    def n_states(self) -> int:
+        """The number of states of the automaton over bytes."""
+        return len(self.machine.final) - 1
+
     def __repr__(self) -> str:
-        return f"<Ban: {len(self.machine.final) - 1} states over bytes, {self.vocab_size} ids>"
+        return f"<Ban: {self.n_states} states over bytes, {self.vocab_size} ids>"
 
 
 def ban(
