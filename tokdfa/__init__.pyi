@@ -19,6 +19,7 @@ from tokdfa.automata.locality import dloc as dloc
 from tokdfa.automata.locality import k_locality as k_locality
 from tokdfa.automata.look_ahead import LookAhead as LookAhead
 from tokdfa.automata.look_ahead import look_ahead as look_ahead
+from tokdfa.automata.rule_order import RuleOrder as RuleOrder
 from tokdfa.automata.token_dfa import TokenDFA as TokenDFA
 from tokdfa.automata.transducers.determinize import determinize as determinize
 from tokdfa.automata.transducers.subsequential import SubsequentialTransducer as SubsequentialTransducer

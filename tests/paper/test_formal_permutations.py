@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from figures.small_dictionaries import small_dictionaries
 from tests.support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 from tests.support.permutations import permutation_safety
-from tokdfa import Dictionary, compare, default_dictionary, tokenize_single_pass
+from tokdfa import Dictionary, RuleOrder, compare, default_dictionary, tokenize_single_pass
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.errors import ImproperDictionaryError
 from tokdfa.training.theory import CONFLICTS
@@ -114,6 +115,23 @@ def test_prop_5_5_corrected_on_all_orders_of_all_small_dictionaries() -> None:
                 unsafe_and_equivalent += bool(compare(dictionary, other))
     assert safe > 0
     assert 0 < unsafe_and_equivalent < unsafe
+
+
+def test_prop_5_5_in_both_directions_for_live_rules() -> None:
+    # Merges conflict iff one is a part of the other, or the right part of one is the left part of the other.
+    only_by_parts = 0
+    for rules in small_dictionaries(3, 4):
+        dictionary = Dictionary(rules, "abcd")
+        if len(dictionary.live_rules) < 3:
+            continue
+        for order in permutations(rules):
+            other = Dictionary(order, "abcd")
+            if other.properness() and len(other.live_rules) == 3:
+                exchanged = [pair for pair in combinations(rules, 2) if order.index(pair[0]) > order.index(pair[1])]
+                safe = all(u != y and v != x and u + v not in (x, y) for (u, v), (x, y) in exchanged)
+                assert bool(RuleOrder(dictionary).admits(other)) == safe == bool(compare(dictionary, other))
+                only_by_parts += safe and not permutation_safety(dictionary, other)
+    assert only_by_parts == 66
 
 
 @st.composite

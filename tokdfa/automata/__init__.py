@@ -11,6 +11,7 @@ Read `protocol` first: a token automaton has four members, and every decision pr
   test, which tests streams against it;
 - `locality`: degrees of locality, and verification by sliding windows;
 - `look_ahead`: the greatest number of last tokens that a continuation of a text changes;
+- `rule_order`: which rules may change places without any effect;
 - `semantics`: whether the one-pass and the leftmost semantics of a dictionary are one function;
 - `lift`: languages of texts, also of regular expressions, and their tokenizations;
 - `boolean`, `explicit`, `language`: the algebra; minimization, equivalence, graphs of networkx; the members of a

@@ -242,8 +242,10 @@ def _fields(found: Comparison, both: Sequence[AnyTokenizer]) -> dict[str, Any]:
             **{name: getattr(found, name) for name in _NUMBERS},
             "tokens_only_a": [*map(show, found.tokens_only_a)],
             "tokens_only_b": [*map(show, found.tokens_only_b)],
-            "rules_only_a": [{"rule": rule, "left": show(u), "right": show(v)} for rule, u, v in found.rules_only_a],
-            "rules_only_b": [{"rule": rule, "left": show(u), "right": show(v)} for rule, u, v in found.rules_only_b],
+            **{
+                name: [{"rule": rule, "left": show(u), "right": show(v)} for rule, u, v in getattr(found, name)]
+                for name in ("rules_only_a", "rules_only_b", "exchanged_rules")
+            },
         },
     }
 

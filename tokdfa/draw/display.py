@@ -16,6 +16,7 @@ from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.language import Language
 from tokdfa.automata.lift import Lift
 from tokdfa.automata.protocol import TokenAutomaton
+from tokdfa.automata.rule_order import RuleOrder
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.automata.transducers.subsequential import SubsequentialTransducer
 from tokdfa.automata.transducers.transducer import Transducer
@@ -25,7 +26,7 @@ from tokdfa.draw.automaton import arrows_of, dfa_graph, transducer_graph
 from tokdfa.draw.graph import MAX_ARROWS, Edge, Graph, Node, first_labels, to_dot, word_labels
 from tokdfa.draw.render import can_render, to_svg
 from tokdfa.draw.summary import Summary, summarize
-from tokdfa.draw.trie import trie_graph
+from tokdfa.draw.trie import order_graph, trie_graph
 from tokdfa.jobs.searching.stream import Matches
 from tokdfa.jobs.validation.violation import Violation
 from tokdfa.tokenizers.models.wordpiece.language import WordLanguage
@@ -119,6 +120,13 @@ def _(value: SubsequentialTransducer) -> Graph | Mapping[str, str]:
         except LimitExceededError:
             pass
     return {"rules": f"{len(value.dictionary):,}", "states built so far": f"{value.n_states:,}"}
+
+
+@_content.register
+def _(value: RuleOrder) -> Graph | Mapping[str, str]:
+    if len(value.rules) > _MAX_STATES:
+        return {"live rules": f"{len(value.rules):,}"}
+    return order_graph(value)
 
 
 @_content.register

@@ -1,9 +1,10 @@
-"""Pictures of the trie of LinMaxMatch, and of forests of merges."""
+"""Pictures of the trie of LinMaxMatch, of forests of merges, and of the order of rules."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from tokdfa.automata.rule_order import RuleOrder
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.draw.graph import Edge, Graph, Node, word_label
 from tokdfa.tokenizers.models.wordpiece.trie import ROOT, SUFFIX_ROOT, FailureTrie
@@ -131,3 +132,15 @@ def forest_graph(forest: Sequence[Merge], *, max_nodes: int = 500) -> Graph:
     for unit in forest:
         grow(unit, True)
     return Graph(tuple(nodes), tuple(edges), direction="TB")
+
+
+def order_graph(order: RuleOrder) -> Graph:
+    """Return the Hasse diagram of an order of rules: arrows lead from a rule to those that must come right after it.
+
+    Rules that no path of arrows connects may change places. There is a picture of up to 500 live rules.
+    """
+    labels = {index: "≀".join(map(word_label, order.dictionary[index])) for index in order.rules}
+    nodes = tuple(Node(str(index), label, shape="plaintext") for index, label in labels.items())
+    edges = tuple(Edge(str(first), str(second)) for first, second in order.covers())
+    what = f"Order of {len(nodes)} rules, with {len(edges)} arrows to rules that must come later."
+    return Graph(nodes, edges, direction="TB", description=what)

@@ -61,6 +61,7 @@ VALUES: dict[str, Any] = {
     "Piece": TOKENIZER.split("a b")[0],
     "SplitStep": TOKENIZER.split("a b").steps[0],
     "LookAhead": tokdfa.look_ahead(tokdfa.Dictionary([("a", "a")])),
+    "RuleOrder": tokdfa.RuleOrder(tokdfa.Dictionary([("a", "a")])),
     "Ban": tokdfa.ban(TOKENIZER, ["a"]),
     "Certificate": tokdfa.Certificate({"claim": "equivalent"}),
     "Splice": tokdfa.splice(TOKENIZER, before="a", after="s"),

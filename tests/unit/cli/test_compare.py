@@ -173,10 +173,12 @@ def test_the_answer_to_another_question_is_not_accepted(tmp_path: Path, capsys) 
 def test_rules_that_only_one_has_are_named(tmp_path: Path, capsys) -> None:
     a, b = write(tmp_path, "a", PAIRS), write(tmp_path, "b", [*PAIRS[:2], PAIRS[3]])
     c = write(tmp_path, "c", [PAIRS[1], PAIRS[0], *PAIRS[2:]])
+    facing = [write(tmp_path, name, rules) for name, rules in (("d", PAIRS[0::2]), ("e", PAIRS[2::-2]))]
     for sides, said in (
         ((a, b), "1 only in A: 2 ('b' + 'c')"),
         ((b, a), "1 only in B: 2 ('b' + 'c')"),
-        ((a, c), "the same in another order, from rule 0 on"),
+        ((a, c), "the same in another order, from rule 0 on\n"),
+        (facing, "the same in another order, from rule 0 on; rule 0 ('a' + 'b') must come before 1 ('b' + 'c')\n"),
     ):
         run("compare", *sides, "--ignore-ids")
         assert f"rules         {said}" in capsys.readouterr().out

@@ -32,6 +32,7 @@ LARGE = Dictionary.from_pairs([("a" + "b" * k, "b") for k in range(50)], "ab")
         complement(SMALL, len(SMALL.alphabet)),
         Transducer.from_token_dfa(SMALL),
         tokdfa.SubsequentialTransducer(DICTIONARY),
+        tokdfa.RuleOrder(DICTIONARY),
         LinMaxMatch(WordPieceVocabulary(["a", "##b"])),
         forest_graph(apply_merges([("a", "b")], "abab")),
     ],
@@ -52,6 +53,7 @@ def test_large_ones_are_counted() -> None:
     assert ">51</td>" in shown["text/html"]
     assert ">51</td>" in token_dfa(LARGE)._repr_mimebundle_()["text/html"]
     assert "nodes of the trie" in LinMaxMatch(WordPieceVocabulary(["a" * 60]))._repr_mimebundle_()["text/html"]
+    assert ">live rules</th>" in tokdfa.RuleOrder(LARGE)._repr_mimebundle_()["text/html"]
     assert "rules" in tokdfa.SubsequentialTransducer(LARGE)._repr_mimebundle_()["text/html"]
     chain = Transducer.from_token_dfa(TokenDFA.from_edges([(q, "a", q + 1) for q in range(50)], finals=[50]))
     assert "transitions" in chain._repr_mimebundle_()["text/html"]

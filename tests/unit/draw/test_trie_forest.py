@@ -1,4 +1,4 @@
-"""Pictures of forests of merges."""
+"""Pictures of forests of merges, and of orders of rules."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokdfa import TokdfaError
+from tokdfa import Dictionary, RuleOrder, TokdfaError
 from tokdfa.draw.graph import to_dot
-from tokdfa.draw.trie import forest_graph
+from tokdfa.draw.trie import forest_graph, order_graph
 from tokdfa.training.theory import Merge, apply_merges
 
 FIG_2: tuple[Merge, ...] = (
@@ -45,3 +45,12 @@ def test_a_forest_is_drawn_with_a_leaf_a_symbol_and_a_root_a_unit(text: str, mer
 def test_large_forests_are_refused() -> None:
     with pytest.raises(TokdfaError, match="more than the limit of 500"):
         forest_graph("a" * 501)
+
+
+def test_an_order_of_rules_is_drawn_as_its_hasse_diagram() -> None:
+    # a≀b and b≀a stay in their order, and so a≀ab comes after both of them; c≀c may come anywhere.
+    graph = order_graph(RuleOrder(Dictionary([("a", "b"), ("b", "a"), ("c", "c"), ("a", "ab")])))
+    labels = {node.name: node.label for node in graph.nodes}
+    arrows = {(labels[edge.source], labels[edge.target]) for edge in graph.edges}
+    assert arrows == {("a≀b", "b≀a"), ("b≀a", "a≀ab")}
+    assert [*labels.values()] == ["a≀b", "b≀a", "c≀c", "a≀ab"]

@@ -10,9 +10,10 @@ import numpy as np
 from tokdfa.automata.alphabet import TokenAlphabet, Word
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.dictionary import Dictionary
+from tokdfa.automata.rule_order import RuleOrder
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.base.arrays import Int32Array
-from tokdfa.base.errors import AlphabetError, AutomatonError
+from tokdfa.base.errors import AlphabetError, AutomatonError, DictionaryError
 from tokdfa.jobs.comparison.result import NOTHING_APART, Comparison, Difference, Outcome, Part
 from tokdfa.kernels.fold.folding import compare_rows, ranked_rows
 
@@ -83,10 +84,14 @@ class OtherRules(TypedDict, total=False):
     n_rules_only_a: int
     n_rules_only_b: int
     first_other_rule: int | None
+    exchanged_rules: tuple[tuple[int, Word, Word], ...]
 
 
 def other_rules(a: Dictionary, b: Dictionary) -> OtherRules:
-    """Return how the rules of two dictionaries differ: those that only one has, and the first that is another one."""
+    """Return how the rules of two dictionaries differ: those that only one has, and the first that is another one.
+
+    If they have the same live rules in another order, also two that are exchanged and must not be, if there are any.
+    """
     rules_a, rules_b = (
         [*zip(*(map(side.alphabet.__getitem__, row.tolist()) for row in (side.left, side.right)), strict=True)]
         for side in (a, b)
@@ -95,13 +100,24 @@ def other_rules(a: Dictionary, b: Dictionary) -> OtherRules:
     only_a = [number for number, rule in enumerate(rules_a) if rule not in known_b]
     only_b = [number for number, rule in enumerate(rules_b) if rule not in known_a]
     pairs = enumerate(zip_longest(rules_a, rules_b))
+    exchanged = () if only_a or only_b else _exchanged(a, b)
     return {
         "rules_only_a": tuple((number, *rules_a[number]) for number in only_a[:_EXAMPLES]),
         "rules_only_b": tuple((number, *rules_b[number]) for number in only_b[:_EXAMPLES]),
         "n_rules_only_a": len(only_a),
         "n_rules_only_b": len(only_b),
         "first_other_rule": next((number for number, (left, right) in pairs if left != right), None),
+        "exchanged_rules": tuple((number, *rules_a[number]) for number in exchanged),
     }
+
+
+def _exchanged(a: Dictionary, b: Dictionary) -> tuple[int, ...]:
+    """Return two rules of the first that the second exchanges and that must not change places, if any."""
+    try:
+        exchange = RuleOrder(a).admits(b).witness
+    except DictionaryError:
+        return ()
+    return () if exchange is None else (exchange.first, exchange.second)
 
 
 class _Side:

@@ -165,7 +165,11 @@ def rule_words(found: Comparison) -> str | None:
         shown = ", ".join(f"{rule} ({quoted(left)} + {quoted(right)})" for rule, left, right in rules[:3])
         more = ", …" if number > 3 else ""
         parts += [f"{number:,} only in {side}: {shown}{more}"] if number else []
-    return "; ".join(parts) or f"the same in another order, from rule {found.first_other_rule} on"
+    if not parts:
+        parts = [f"the same in another order, from rule {found.first_other_rule} on"]
+        kept = [f"{rule} ({quoted(left)} + {quoted(right)})" for rule, left, right in found.exchanged_rules]
+        parts += [f"rule {' must come before '.join(kept)}"] if kept else []
+    return "; ".join(parts)
 
 
 def undecided_words(obstacle: Obstacle, cause: str = "") -> str:
@@ -218,6 +222,9 @@ class Comparison(Verdict[Difference]):
         The first rules that only one of them has, each with its number.
     first_other_rule : int or None
         The number of the first rule that is another one in the other; None if all are the same, or there are no rules.
+    exchanged_rules : tuple of (int, word, word)
+        If both have the same live rules in another order, two rules that are exchanged and must not be, each with its
+        number in the first; none if the order makes no difference. See :class:`tokdfa.RuleOrder`.
     n_tokens_only_a, n_tokens_only_b, n_rules_only_a, n_rules_only_b : int or None
         The numbers of such tokens and rules.
     n_dead_a, n_dead_b : int or None
@@ -246,6 +253,7 @@ class Comparison(Verdict[Difference]):
     rules_only_a: tuple[tuple[int, Word, Word], ...] = ()
     rules_only_b: tuple[tuple[int, Word, Word], ...] = ()
     first_other_rule: int | None = None
+    exchanged_rules: tuple[tuple[int, Word, Word], ...] = ()
     n_tokens_only_a: int | None = None
     n_tokens_only_b: int | None = None
     n_rules_only_a: int | None = None

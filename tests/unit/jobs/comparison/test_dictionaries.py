@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from functools import lru_cache
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from tests.campaigns.evidence.tally import Tally
 from tests.support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 from tests.support.inclusion import equivalence
 from tests.support.permutations import permutation_safety
-from tokdfa import Dictionary, compare, default_tokenizer
+from tokdfa import Dictionary, Rule, compare, default_tokenizer
 from tokdfa.automata.bpe import tokenize_leftmost, tokenize_single_pass
 from tokdfa.base.errors import AlphabetError, ImproperDictionaryError, WrongTypeError
 from tokdfa.jobs.comparison.result import Outcome, Part
@@ -52,6 +53,21 @@ def test_all_pairs_of_dictionaries_of_up_to_two_rules(tally: Tally) -> None:
         for b in dictionaries:
             assert_compared_by_enumeration(a, b, 8)
     tally("comparison", "exhaustive cases", len(dictionaries) ** 2)
+
+
+def test_two_rules_are_exchanged_iff_another_order_of_the_same_live_rules_differs() -> None:
+    seen = set()
+    for a in all_proper_dictionaries("ab", 3):
+        for order in permutations(a):
+            b = Dictionary(order, "ab")
+            if b.properness() and {*map(a.__getitem__, a.live_rules)} == {*map(b.__getitem__, b.live_rules)}:
+                found = compare(a, b)
+                exchanged = [Rule(*parts) for _, *parts in found.exchanged_rules]
+                assert bool(exchanged) == (not found)
+                assert [a[number] for number, *_ in found.exchanged_rules] == exchanged
+                assert sorted(exchanged, key=order.index) == exchanged[::-1]
+                seen.add((order == tuple(a), bool(found)))
+    assert seen == {(True, True), (False, True), (False, False)}
 
 
 @pytest.mark.slow
