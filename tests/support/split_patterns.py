@@ -14,7 +14,6 @@ from tokdfa.tokenizers.pretokenizers.machine import SplitNFA
 
 WITHOUT_MACHINE = {
     "hub-014": "a back-reference is not regular",
-    "edge-ci-full-fold": "matches sequences of another length",
     "hub-020": "offset 25: .*it counts to 256",
     "hub-044": "offset 0: .*it counts to 510",
     "problematic-atomic-digit-group": "offset 3: .*it counts to 510",

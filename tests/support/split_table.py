@@ -28,8 +28,8 @@ are counted for the split with matches isolated.
 A look-behind costs a few states, a look-ahead of any length a few guesses: `\\d{{1,3}}(?=(?:\\d{{3}})*\\b)`
 guesses the length of a run of digits modulo three. Machines cannot refer back to the match of a
 group, and they need many states to count far. These constructs are refused in a split pattern, with their
-offset: back-references, recursion, conditional groups, `\\K`, `\\R`, `\\X`, absence operators, a repetition of
-something that may be empty (`(?:a?)*`), `\\G` in a look-around, an atomic group or possessive repetition in a
+offset: back-references, recursion, conditional groups, `\\K`, absence operators, a repetition of something that
+may be empty (`(?:a?)*`), `\\G` in a look-around, `\\R`, `\\X`, an atomic group or possessive repetition in a
 look-behind, and in the dialect of tiktoken a pattern that may match the empty text, on which tiktoken itself
 fails.
 

@@ -146,6 +146,11 @@ class AtomReader:
         self.depth = 0
         self.flags = Flags()
 
+    @property
+    def folds_items(self) -> bool:
+        """Whether the case of each item of a bracket is ignored; Oniguruma ignores the case of the whole bracket."""
+        return self.flags.ignore_case and self.table != "tokenizers"
+
     def refuse(self, what: str, at: int, hint: str | None = None) -> NoReturn:
         """Raise a PatternError about an offset of the pattern."""
         raise PatternError(what, value=self.pattern[at : at + 40], where=f"pattern, offset {at}", hint=hint)
@@ -256,7 +261,7 @@ class AtomReader:
         symbols = posix_class(name[2], self.classes)
         if symbols is None:
             self.refuse(f"{self.table} has no POSIX class of that name", here)
-        if self.flags.ignore_case and unicode.case_variants(symbols, self.classes) != symbols:
+        if self.folds_items and unicode.case_variants(symbols, self.classes) != symbols:
             if name[1]:
                 self.refuse("a negated POSIX class is not supported when case is ignored", here)
             symbols = unicode.case_variants(symbols, self.classes)
@@ -273,7 +278,7 @@ class AtomReader:
                 symbols, positive = found
                 if self.pattern[self.at : self.at + 1] == "-" and self.pattern[self.at + 1 : self.at + 2] != "]":
                     self.refuse("the range begins with a class", here)
-                if self.flags.ignore_case and unicode.case_variants(symbols, self.classes) != symbols:
+                if self.folds_items and unicode.case_variants(symbols, self.classes) != symbols:
                     if not positive:
                         self.refuse("a negated class in a bracket is not supported when case is ignored", here)
                     symbols = unicode.case_variants(symbols, self.classes)
@@ -293,11 +298,7 @@ class AtomReader:
             if last < first:
                 self.refuse("the range ends before it begins", here)
         symbols = unicode.intersection(((first, last),), self.universe)
-        if self.flags.ignore_case:
-            if any(unicode.contains(symbols, symbol) for symbol in unicode.fold_expansions(self.classes)):
-                self.refuse("ignoring case, this matches sequences of several symbols", here, "write out what is meant")
-            symbols = unicode.case_variants(symbols, self.classes)
-        return symbols
+        return unicode.case_variants(symbols, self.classes) if self.folds_items else symbols
 
     def bracket_symbol(self, here: int) -> int:
         """Read one symbol of a bracket, written as it is or escaped."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.regex import syntax
-from tokdfa.regex.dialects import AnchorKind
+from tokdfa.regex.operators import AnchorKind
 from tokdfa.regex.program import MAX_INSTRUCTIONS
 from tokdfa.regex.unicode import Ranges
 

@@ -9,37 +9,18 @@ how the library reads it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
 
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError, WrongTypeError
 from tokdfa.regex import unicode
 from tokdfa.regex.atoms import MAX_NESTING, AtomReader, Flags
+from tokdfa.regex.operators import AnchorKind, Atom, Folded, Operators
 
-AnchorKind: TypeAlias = Literal[
-    "start of text",
-    "end of text",
-    "start of line",
-    "start of line with text",
-    "end of line",
-    "end of last line",
-    "word boundary",
-    "inside a word",
-    "start of search",
-]
-"""Where an anchor holds; the last line ends at the end of the text, and before a line feed at the end of the text.
-
-A line with text is one that does not begin at the end of the text. A search starts where the last match ended.
-"""
-
-_FIRST_STAND_IN = 0x10000
-_MAX_ATOMS = 0x100000
+_MAX_ATOMS = 0xF0000
 # The parser of the standard library cannot be interrupted. It reads this much in a second or two.
 _MAX_LENGTH = 1 << 19
-# Longer than any sequence of symbols that a library treats as one symbol when it ignores case.
-_LONGEST_FOLD = 16
 
+_SEGMENTS: dict[str, AnchorKind] = {"X": "grapheme", "y": "grapheme boundary", "Y": "inside a grapheme"}
 _REFUSED_GROUPS = {
     "?(": "a conditional group", "?P=": "a back-reference",
     "?P>": "recursion", "?R": "recursion", "?&": "recursion", "?|": "a branch reset", "?~": "an absence operator",
@@ -54,27 +35,6 @@ _COMMENT = re.compile(r"\?#[^()\\]*\)")
 # The beginning of the number of errors allowed, in the dialect of regex.
 _FUZZY = re.compile(r"\{(?:[deis]|\d+(?:<|[dis]))")
 _INTERVAL = re.compile(r"\{(?:(\d+)(,?)(\d*)|,(\d+))\}")
-
-
-@dataclass
-class Operators:
-    """A pattern in which every atom is one character.
-
-    `text` has the operators: stand-ins for the `atoms`, plain groups ``(?:``, look-arounds, atomic groups, alternation
-    and repetition; `offsets` has the offset in the pattern from which each character of it comes. `looks` are the
-    offsets of the look-arounds in the pattern, `repeats` the offsets of repeated parts and of atomic groups, the outer
-    ones first.
-    """
-
-    text: str = ""
-    atoms: list[unicode.Ranges | AnchorKind] = field(default_factory=list)
-    offsets: list[int] = field(default_factory=list)
-    looks: list[int] = field(default_factory=list)
-    repeats: list[int] = field(default_factory=list)
-
-    def atom(self, stand_in: int) -> unicode.Ranges | AnchorKind:
-        """Return the meaning of the stand-in with that code point."""
-        return self.atoms[stand_in - _FIRST_STAND_IN]
 
 
 def read_dialect(pattern: str, table: str, budget: Budget | None = None) -> Operators:
@@ -120,9 +80,8 @@ class _Reader(AtomReader):
         self.repeats: list[tuple[int, int, int]] = []  # where the item begins in the text, order, where in the pattern
         self.interval_text = ""  # the last interval
         self.quantified = -1  # the length of the text after the last quantifier
-        self.numbers: dict[unicode.Ranges | AnchorKind, int] = {}
+        self.numbers: dict[Atom, int] = {}
         self.last_atom: int | None = None  # where it begins in `pieces`
-        self.literals = ""  # those just read, where a library may fold a sequence of them into one symbol
 
     def run(self) -> Operators:
         """Read the pattern."""
@@ -154,7 +113,7 @@ class _Reader(AtomReader):
             elif symbol == "\\":
                 self.escape(at)
             elif symbol == "[":
-                self.add(self.bracket(at), at)
+                self.whole_bracket(at)
             elif symbol == "." and self.table == "llama.cpp":
                 self.refuse("the dot of std::regex is not supported", at)
             elif symbol == ".":
@@ -175,8 +134,6 @@ class _Reader(AtomReader):
     def operator(self, text: str, at: int) -> None:
         self.emit(text, at)
         self.last_atom = None
-        if text == "|":
-            self.literals = ""  # consecutive literals in groups are still one sequence
 
     def repeat(self, start: int | None, at: int) -> None:
         """Record a repeated part, or an atomic group, that begins in the text at `start`."""
@@ -185,15 +142,14 @@ class _Reader(AtomReader):
         # Of two that begin at one offset, the later one is the outer one.
         self.repeats.append((-1 if start is None else start, -len(self.repeats), at))
 
-    def add(self, atom: unicode.Ranges | AnchorKind, at: int) -> None:
+    def add(self, atom: Atom, at: int) -> None:
         if self.table == "llama.cpp" and isinstance(atom, tuple):
             atom = _with_spaces_read_alike(atom, self.classes)
-        self.literals = ""
         self.last_atom = len(self.pieces)
         number = self.numbers.setdefault(atom, len(self.numbers))
         if number >= _MAX_ATOMS:
             raise LimitExceededError("the pattern has too many different symbols", value=number)
-        self.emit(chr(_FIRST_STAND_IN + number), at)
+        self.emit(Operators.stand_in(number), at)
 
     # Groups
 
@@ -235,7 +191,8 @@ class _Reader(AtomReader):
             self.check_look_behind(kind, at)
         if kind == "?>":
             self.repeat(start, at)
-        self.operator("(" + kind, at)
+        is_plain = kind != "?:" or passed is not None
+        self.operator("(" + kind if is_plain else "(", at)
         self.outer.append((start, flags, kind))
         self.depth += 1
 
@@ -280,6 +237,10 @@ class _Reader(AtomReader):
         if self.table == "tokenizers" and self.last_atom is not None and before == "}" and self.pieces[-1] == "}":
             # After an interval, Oniguruma reads a quantifier as one more repetition, except ? after {n,m}: fewer first.
             if symbol != "?" or "," not in self.interval_text:
+                if self.interval_text in ("{1}", "{1,1}") and self.pieces[self.last_atom] == "(":
+                    self.refuse(
+                        "Oniguruma repeats the last symbol of the group only, or the group", at, "leave {1} out"
+                    )
                 self.repeat(self.last_atom, at)
                 self.pieces[self.last_atom : self.last_atom] = "(?:"
                 self.offsets[self.last_atom : self.last_atom] = self.offsets[self.last_atom : self.last_atom + 1] * 3
@@ -288,7 +249,6 @@ class _Reader(AtomReader):
             self.repeat(self.last_atom, at)
         self.emit(symbol, at)
         self.quantified = len(self.pieces)
-        self.literals = ""
 
     def interval(self, match: re.Match[str], at: int) -> None:
         least, comma, most, at_most = match.groups()
@@ -296,7 +256,6 @@ class _Reader(AtomReader):
         self.interval_text = f"{{{least or 0},{at_most or most}}}" if comma or at_most else f"{{{least}}}"
         self.emit(self.interval_text, at)
         self.quantified = len(self.pieces)
-        self.literals = ""
 
     # Atoms
 
@@ -313,19 +272,25 @@ class _Reader(AtomReader):
             ends = self.table in ("tiktoken", "llama.cpp")
             self.add("end of text" if ends else "end of last line", at)
 
+    def whole_bracket(self, at: int) -> None:
+        negated = self.pattern.startswith("^", self.at)
+        symbols = self.bracket(at)
+        if not self.flags.ignore_case or self.folds_items:
+            self.add(symbols, at)
+        elif negated:
+            folded = unicode.case_variants(unicode.complement(symbols, self.universe), self.classes)
+            self.add(unicode.complement(folded, self.universe), at)
+        else:
+            self.add(Folded(symbols, is_literal=False), at)
+
     def literal(self, code_point: int, at: int) -> None:
         if not unicode.contains(self.universe, code_point):
             self.refuse(f"texts of {self.table} have no surrogates", at)
         symbols: unicode.Ranges = ((code_point, code_point),)
-        literals = ""
-        if self.flags.ignore_case:
-            symbols = unicode.case_variants(symbols, self.classes)
-            literals = self.literals + chr(code_point).casefold()
-            expansions = unicode.fold_expansions(self.classes)
-            if code_point in expansions or any(sequence in literals for sequence in expansions.values()):
-                self.refuse("ignoring case, this matches sequences of another length", at, "write out what is meant")
-        self.add(symbols, at)
-        self.literals = literals[-_LONGEST_FOLD:]
+        if self.flags.ignore_case and self.table == "tokenizers" and not self.is_within_look_behind:
+            self.add(Folded(symbols, is_literal=True), at)
+        else:
+            self.add(unicode.case_variants(symbols, self.classes) if self.flags.ignore_case else symbols, at)
 
     def line_break(self, at: int) -> None:
         r"""Add \R: a carriage return and a line feed, which it never parts, or one other symbol that ends a line."""
@@ -374,6 +339,14 @@ class _Reader(AtomReader):
         elif symbol == "R" and self.table != "llama.cpp":
             self.at += 1
             self.line_break(at)
+        elif self.table == "tokenizers" and symbol in _SEGMENTS:
+            self.at += 1
+            if self.is_within_look_behind:
+                self.refuse(f"\\{symbol} in a look-behind is not supported", at)
+            self.add(_SEGMENTS[symbol], at)
+        elif self.table == "tokenizers" and symbol in "ON":
+            self.at += 1
+            self.add(self.universe if symbol == "O" else unicode.complement(((10, 10),), self.universe), at)
         elif symbol in "bB":
             self.at += 1
             self.add("word boundary" if symbol == "b" else "inside a word", at)

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.regex import syntax
-from tokdfa.regex.dialects import AnchorKind
+from tokdfa.regex.operators import AnchorKind
 from tokdfa.regex.predicates import Predicates, committed, has_choice
 from tokdfa.regex.unicode import LAST, Ranges
 

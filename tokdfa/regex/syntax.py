@@ -1,103 +1,49 @@
-"""Patterns as trees over sets of code points.
-
-A pattern is read in the dialect and with the character classes of the library that it is written for. The tree depends
-on neither, nor on a version of Unicode.
-"""
+"""Patterns become trees: read in the dialect and with the character classes of the library they are written for."""
 
 from __future__ import annotations
 
 import re
 import warnings
-from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Literal, NoReturn, TypeAlias, cast
+from typing import Any, NoReturn, cast
 
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError
-from tokdfa.regex.dialects import AnchorKind, Operators, read_dialect
-from tokdfa.regex.unicode import Ranges, complement, library_of, ranges, union, universe
+from tokdfa.regex.dialects import read_dialect
+from tokdfa.regex.folds import expand_folds
+from tokdfa.regex.graphemes import boundary, grapheme
+from tokdfa.regex.operators import Folded, Operators
+from tokdfa.regex.tree import (
+    Alternate,
+    Anchor,
+    Assertion,
+    Atomic,
+    Concat,
+    LookAhead,
+    Mode,
+    Node,
+    Repeat,
+    Symbols,
+    children,
+    is_nullable,
+)
+from tokdfa.regex.unicode import complement, library_of, ranges, union, universe
 
-Mode: TypeAlias = Literal["greedy", "lazy", "possessive"]
-
-
-@dataclass(frozen=True, slots=True)
-class Symbols:
-    """One symbol of a set of code points."""
-
-    ranges: Ranges
-
-
-@dataclass(frozen=True, slots=True)
-class Concat:
-    """The parts one after the other; no parts are the empty pattern."""
-
-    parts: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Alternate:
-    """One of two or more options; the first is preferred."""
-
-    options: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """The body `least` to `most` times, without an upper limit if `most` is None.
-
-    `greedy` prefers more, `lazy` fewer, and `possessive` takes the first match of greedy and never backtracks into it.
-    `offset` is the offset of the body in the pattern, for messages.
-    """
-
-    body: Node
-    least: int
-    most: int | None
-    mode: Mode = "greedy"
-    offset: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Atomic:
-    """The first match of the body, and no other; `offset` is the offset in the pattern, for messages."""
-
-    body: Node
-    offset: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class LookAhead:
-    """The empty word where the next symbol is in `ranges`, and at the end of the text if `at_end`.
-
-    Before bytes that are not a symbol it is there if `at_broken`, as they match nothing, which a negated one asks for.
-    """
-
-    ranges: Ranges
-    at_end: bool
-    at_broken: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Anchor:
-    """The empty word where `kind` holds; for a word boundary, `word` is the set of the symbols of words."""
-
-    kind: AnchorKind
-    word: Ranges = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Assertion:
-    """The empty word where the body matches the text after it or, with `behind`, before it; or, `negated`, does not.
-
-    `offset` is the offset in the pattern, for messages.
-    """
-
-    body: Node
-    behind: bool
-    negated: bool
-    offset: int = field(default=0, compare=False)
-
-
-Node: TypeAlias = Symbols | Concat | Alternate | Repeat | Atomic | LookAhead | Assertion | Anchor
+__all__ = [
+    "Alternate",
+    "Anchor",
+    "Assertion",
+    "Atomic",
+    "Concat",
+    "LookAhead",
+    "Mode",
+    "Node",
+    "Repeat",
+    "Symbols",
+    "children",
+    "is_nullable",
+    "parse",
+]
 
 
 def parse(pattern: str, table: str = "regex", budget: Budget | None = None) -> Node:
@@ -112,7 +58,7 @@ def parse(pattern: str, table: str = "regex", budget: Budget | None = None) -> N
     too long, or takes longer than `budget` allows.
     """
     budget = Budget() if budget is None else budget
-    operators = read_dialect(pattern, table, budget)
+    operators = expand_folds(read_dialect(pattern, table, budget), pattern, table)
     return _Conversion(pattern, operators, table, budget).run(_parse_operators(operators, pattern))
 
 
@@ -190,6 +136,10 @@ class _Conversion:
         atom = self.operators.atom(stand_in)
         if isinstance(atom, tuple):
             return Symbols(atom)
+        assert not isinstance(atom, Folded)
+        if "grapheme" in atom:
+            negated = atom == "inside a grapheme"
+            return grapheme(self.table) if atom == "grapheme" else boundary(self.table, negated=negated)
         if atom in ("word boundary", "inside a word"):
             return Anchor(atom, ranges(r"\w", self.table))
         return Anchor(atom)
@@ -248,29 +198,3 @@ def _one_symbol_test(node: Node) -> LookAhead | None:
             ends, broken = any(test.at_end for test in known), any(test.at_broken for test in known)
             return LookAhead(union(*(test.ranges for test in known)), ends, broken)
     return None
-
-
-def children(node: Node) -> tuple[Node, ...]:
-    """Return the parts that a node is made of."""
-    if isinstance(node, Concat):
-        return node.parts
-    if isinstance(node, Alternate):
-        return node.options
-    if isinstance(node, (Repeat, Atomic, Assertion)):
-        return (node.body,)
-    return ()
-
-
-def is_nullable(node: Node) -> bool:
-    """Return whether the pattern may match the empty word somewhere."""
-    if isinstance(node, Symbols):
-        return False
-    if isinstance(node, Concat):
-        return all(map(is_nullable, node.parts))
-    if isinstance(node, Alternate):
-        return any(map(is_nullable, node.options))
-    if isinstance(node, Repeat):
-        return node.least == 0 or is_nullable(node.body)
-    if isinstance(node, Atomic):
-        return is_nullable(node.body)
-    return True

@@ -3,6 +3,8 @@
 The library shows graphemes only through its normalizer Precompiled: one of several characters, of fewer than six bytes
 in all, is replaced as a whole if its first character has a replacement, and otherwise character by character. So a
 character that is lost, or not, says where a grapheme ends. Every class is tried on every code point.
+
+Its split patterns have the graphemes of Oniguruma, which differ: those are asked by the pattern \\Y.
 """
 
 from __future__ import annotations
@@ -130,6 +132,29 @@ def probe() -> dict[str, Any]:
         "consonant": encode(map(ord, begins)),
         "linker": encode(map(ord, linkers)),
         "conjunct_extending": encode(map(ord, between)),
+        "oniguruma": _probe_oniguruma(members),
+    }
+
+
+def _probe_oniguruma(members: list[str]) -> dict[str, list[int]]:
+    """Return the classes of Oniguruma that are not those of the normalizer, its control characters apart."""
+    from tokenizers import Regex, pre_tokenizers
+
+    def inside(before: str, after: str) -> set[str]:
+        """Return the characters with which there is no boundary before the last character of the three parts."""
+        pattern = "(?m:.)" * len(before + after) + r"\Y(?m:.)"
+        split = pre_tokenizers.Split(Regex(pattern), "removed")
+        apart = [f"{before}{c}{after}" for c in members]
+        return {c for c, text in zip(members, apart, strict=True) if not split.pre_tokenize_str(text)}
+
+    after, prepended = inside("a", ""), inside("", "a")
+    marks = after & inside(_PICTURE, _JOINER + _PICTURE)
+    extending = (marks - {_JOINER}) | {_JOINER}
+    return {
+        "prepended": encode(map(ord, prepended)),
+        "extending": encode(map(ord, extending)),
+        "spacing": encode(map(ord, after - extending)),
+        "picture": encode(map(ord, inside(_PICTURE + _JOINER, "") - after)),
     }
 
 
