@@ -2,7 +2,7 @@
 
 A pattern passes through five forms. Read the modules in this order:
 
-1. `dialects`, `atoms`, `syntax`: the text of a pattern, in the dialect of its library, becomes a tree; `operators` is
+1. `dialects`, `atoms`, `syntax`: the text of a pattern, in the dialect of its library, becomes a `tree`; `operators` is
    the form between the two, `folds` and `graphemes` are constructs of Oniguruma's.
 2. `class_dfa`: code points that no set in the pattern distinguishes become one class of a partition.
 3. `program`: the tree becomes a nondeterministic automaton with threads in order of preference; `predicates` are
