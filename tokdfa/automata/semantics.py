@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
 
 import numpy as np
 
 from tokdfa.automata.alphabet import Word
-from tokdfa.automata.dictionary import Dictionary
+from tokdfa.automata.dictionary import Dictionary, Rule
 from tokdfa.base.verdict import Verdict
 from tokdfa.kernels.fold.folding import forbidding_state
 
@@ -16,9 +18,10 @@ from tokdfa.kernels.fold.folding import forbidding_state
 class LateRule:
     """A rule that leftmost merging uses and Algorithm 1 does not, because it is past the rule when the parts meet.
 
-    `index` is the rule, counted from 0, and `made_by` the later rule that makes the younger part of it. `text` is the
-    two parts joined: Algorithm 1 with the rules up to and including `made_by` leaves them side by side in it. `again`
-    is the index at which Algorithm 1 uses the rule after all, because it is given twice; None if it never does.
+    `index` is the rule, counted from 0, and `made_by` the later rule that makes the younger part of it. The semantics
+    differ on `text`. If `again` is None, it is the two parts joined: Algorithm 1 with the rules up to and including
+    `made_by` leaves them side by side in it. Otherwise the rule is given twice, `again` is the index at which Algorithm
+    1 uses it after all, and `text` is the shortest on which the delay makes a difference.
     """
 
     index: int
@@ -30,9 +33,8 @@ class LateRule:
 def agrees_with_leftmost(dictionary: Dictionary) -> Verdict[LateRule]:
     """Decide whether Algorithm 1 and leftmost merging, strongest rule first, agree for a proper dictionary.
 
-    Merging in rounds is the same function as Algorithm 1 iff leftmost merging is. The witness against agreement is a
-    :class:`LateRule`. The semantics differ on its text, unless the rule is given twice. Only such dictionaries are not
-    decided: the verdict is "no", although the semantics may still agree.
+    Merging in rounds is the same function as Algorithm 1 iff leftmost merging is, for distinct rules. The witness
+    against agreement is a :class:`LateRule`.
 
     Notes
     -----
@@ -52,6 +54,11 @@ def agrees_with_leftmost(dictionary: Dictionary) -> Verdict[LateRule]:
 
     Each rule with such a part takes one pair test, O(length of the parts).
 
+    A rule that is given twice may be used later, so that both semantics merge the same parts. Both have the locality of
+    Observation 2, so a shortest text on which they differ has at most two tokens by Algorithm 1. It has the product of
+    such a rule in it, because that is the first merge out of order. All these texts are tried; no file format of tokdfa
+    gives a rule twice.
+
     Examples
     --------
     In the third rule, ``aaa`` is a token that the second rule, which is dead, does not make in time:
@@ -66,7 +73,7 @@ def agrees_with_leftmost(dictionary: Dictionary) -> Verdict[LateRule]:
     born = np.maximum(*births)
     # The rule of the initial state, -1, makes the symbols.
     made_by = folding.rule[born]
-    found: LateRule | None = None
+    later: dict[int, LateRule] = {}
     after = np.flatnonzero(made_by > np.arange(len(dictionary), dtype=np.int32))
     for index in after[np.minimum(*births)[after] >= 0].tolist():
         u, v = int(dictionary.left[index]), int(dictionary.right[index])
@@ -74,13 +81,49 @@ def agrees_with_leftmost(dictionary: Dictionary) -> Verdict[LateRule]:
         if not blocked:
             used = np.flatnonzero((dictionary.left == u) & (dictionary.right == v) & (folding.blocker == -1)).tolist()
             late = LateRule(index, int(made_by[index]), dictionary[index].product, used[0] if used else None)
-            found = late if found is None or late.again is None else found
             if late.again is None:
-                break
-    if found is None:
-        return Verdict(True, None, "whenever the two parts of a rule meet, Algorithm 1 has not yet passed that rule")
-    rule = dictionary[found.index]
-    reason = (
-        f"rule {found.index}, {rule}, has a part that only rule {found.made_by}, {dictionary[found.made_by]}, makes"
-    )
-    return Verdict(False, found, reason)
+                return Verdict(False, late, _reason(dictionary, late))
+            later[int(dictionary.product[index])] = late
+    if later and (text := _least_difference(dictionary, {late.text for late in later.values()})) is not None:
+        late = replace(min(later.values(), key=lambda late: late.index), text=text)
+        return Verdict(False, late, _reason(dictionary, late))
+    return Verdict(True, None, "whenever the two parts of a rule meet, Algorithm 1 has not yet passed that rule")
+
+
+def _reason(dictionary: Dictionary, late: LateRule) -> str:
+    rule, maker = dictionary[late.index], dictionary[late.made_by]
+    return f"rule {late.index}, {rule}, has a part that only rule {late.made_by}, {maker}, makes"
+
+
+def _least_difference(dictionary: Dictionary, products: set[Word]) -> Word | None:
+    """Return the shortest text with one of these products in it that leftmost merging tokenizes otherwise, if any."""
+    ranks: dict[tuple[int, int], tuple[int, int]] = {}
+    rows = (row.tolist() for row in (dictionary.left, dictionary.right, dictionary.product))
+    for index, (u, v, uv) in enumerate(zip(*rows, strict=True)):
+        ranks.setdefault((u, v), (index, uv))
+    words, history = dictionary.alphabet, dictionary.history
+    live = np.flatnonzero(dictionary.folding.birth >= 0).tolist()
+    texts: list[tuple[Word, list[int]]] = [(words[token], [token]) for token in live]
+    texts += [
+        (Rule(words[u], words[v]).product, [u, v])
+        for u, v in product(live, repeat=2)
+        if not forbidding_state(history, u, v, len(dictionary))
+    ]
+    for text, tokens in sorted(texts, key=lambda each: (len(each[0]), each[0])):
+        may_differ = any(_is_factor(part, text) for part in products)
+        if may_differ and _merged_leftmost(words.base_tokenization(text), ranks) != tokens:
+            return text
+    return None
+
+
+def _is_factor(part: Word, text: Word) -> bool:
+    return any(text[at : at + len(part)] == part for at in range(len(text) - len(part) + 1))
+
+
+def _merged_leftmost(tokens: Sequence[int], ranks: dict[tuple[int, int], tuple[int, int]]) -> list[int]:
+    """Merge the pair of the least rank, the leftmost first, until there is none; ranks come with the products."""
+    merged = list(tokens)
+    while found := [(*ranks[pair], at) for at, pair in enumerate(pairwise(merged)) if pair in ranks]:
+        _, uv, at = min(found, key=lambda each: (each[0], each[2]))
+        merged[at : at + 2] = [uv]
+    return merged

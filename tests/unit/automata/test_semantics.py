@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -142,23 +144,79 @@ def test_a_late_part_alone_makes_no_difference() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rules", "agree"),
+    ("rules", "text"),
     [
         # The second time that a live rule occurs there, it is dead.
-        ([("a", "b"), ("b", "a"), ("a", "b")], True),
+        ([("a", "b"), ("b", "a"), ("a", "b")], None),
         # Rule 2 is live the second time. Nothing comes between, so that using it early or late is the same.
-        ([("a", "a"), ("a", "aa"), ("aa", "aaa"), ("aa", "a"), ("aa", "aaa")], False),
-        # As before; but rule 4 takes the aaa away first.
-        ([("a", "a"), ("a", "aa"), ("aa", "aaa"), ("aa", "a"), ("aaa", "aaa"), ("aa", "aaa")], False),
+        ([("a", "a"), ("a", "aa"), ("aa", "aaa"), ("aa", "a"), ("aa", "aaa")], None),
+        # As before; but rule 4 takes an aa away first.
+        ([("a", "a"), ("a", "aa"), ("aa", "aaa"), ("aa", "a"), ("b", "aa"), ("aa", "aaa")], "baaaaa"),
     ],
 )
-def test_rules_given_twice(rules: list[tuple[str, str]], agree: bool) -> None:
+def test_rules_given_twice(rules: list[tuple[str, str]], text: str | None) -> None:
     dictionary = Dictionary(rules)
     verdict = agrees_with_leftmost(dictionary)
-    assert bool(verdict) == agree
-    if not agree:
-        assert verdict.witness is not None
-        assert verdict.witness.again == len(rules) - 1
+    assert bool(verdict) == (text is None)
+    if verdict.witness is not None:
+        assert (verdict.witness.text, verdict.witness.again) == (text, len(rules) - 1)
+        assert tokenize_single_pass(dictionary, text) != tokenize_leftmost(dictionary, text)
+
+
+def with_repeats(symbols: str, n_rules: int, rules: tuple[tuple[str, str], ...] = ()) -> Iterator[Dictionary]:
+    """Every proper dictionary in which rules are given twice, only the last time for any use."""
+    if len(rules) == n_rules:
+        if len({*rules}) < n_rules:
+            dictionary = Dictionary(rules, symbols)
+            live = {*dictionary.live_rules.tolist()}
+            if any(index in live and dictionary[index] in dictionary[:index] for index in range(n_rules)):
+                yield dictionary
+        return
+    tokens = dict.fromkeys([*symbols, *(u + v for u, v in rules)])
+    for pair in product(tokens, repeat=2):
+        # Too few rules would be left to give one again.
+        yield from with_repeats(symbols, n_rules, (*rules, pair))
+
+
+@pytest.mark.parametrize(
+    ("symbols", "n_rules", "longest", "n_dictionaries", "n_differing"),
+    [
+        ("a", 5, 24, 1, 0),
+        pytest.param("a", 6, 40, 68, 5, marks=pytest.mark.slow),
+        pytest.param("ab", 5, 9, 6, 0, marks=pytest.mark.slow),
+    ],
+)
+def test_every_small_dictionary_in_which_a_rule_is_used_the_second_time_it_is_given(
+    symbols: str, n_rules: int, longest: int, n_dictionaries: int, n_differing: int
+) -> None:
+    words, decided = [*all_words(symbols, longest)], []
+    for dictionary in with_repeats(symbols, n_rules):
+        verdict = agrees_with_leftmost(dictionary)
+        differing = [w for w in words if tokenize_single_pass(dictionary, w) != tokenize_leftmost(dictionary, w)]
+        decided.append(bool(verdict))
+        assert bool(verdict) == (not differing)
+        if verdict.witness is not None:
+            assert verdict.witness.text == differing[0]
+    assert (len(decided), decided.count(False)) == (n_dictionaries, n_differing)
+
+
+def test_random_dictionaries_that_give_rules_twice() -> None:
+    dice, found = random.Random(3), Counter[bool]()
+    while found.total() < 200:
+        dictionary = with_late_parts(dice)
+        late = agrees_with_leftmost(dictionary).witness
+        if late is None:
+            continue
+        # The late rule again, somewhere after the rule that makes its part.
+        rules, at = [*dictionary], dice.randrange(late.made_by + 1, len(dictionary) + 1)
+        dictionary = Dictionary([*rules[:at], rules[late.index], *rules[at:]], "ab")
+        verdict = agrees_with_leftmost(dictionary)
+        found[bool(verdict)] += 1
+        words = ["".join(dice.choices([*"ab", *products(dictionary)], k=3)) for _ in range(10)]
+        for word in words if verdict else [verdict.witness.text]:  # type: ignore[union-attr]
+            same = tokenize_single_pass(dictionary, word) == tokenize_leftmost(dictionary, word)
+            assert same == bool(verdict)
+    assert min(found[True], found[False]) > 20
 
 
 def test_what_certainly_differs_is_told_first() -> None:

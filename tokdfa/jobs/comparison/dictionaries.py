@@ -38,9 +38,7 @@ def compare_dictionaries(a: Dictionary, b: Dictionary) -> Comparison:
     for dictionary in (a, b):
         dictionary.require_proper()
     # Algorithm 1 is compared with merging leftmost, on all words.
-    leftmost = agrees_with_leftmost(a), agrees_with_leftmost(b)
-    differs = any(late.witness is not None and late.witness.again is None for late in leftmost)
-    semantics = {Part.SEMANTICS: Outcome.SAME if all(leftmost) else Outcome.DIFFERENT if differs else Outcome.UNKNOWN}
+    semantics = {Part.SEMANTICS: Outcome.of(bool(agrees_with_leftmost(a) and agrees_with_leftmost(b)))}
     if a == b:
         dead = len(a.alphabet) - CompactTokenDFA(a).n_live_tokens
         checked = {**semantics, Part.RULES: Outcome.SAME}

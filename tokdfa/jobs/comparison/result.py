@@ -116,7 +116,6 @@ _OUTCOMES_OF_PARTS: Final = {
     (Part.PRETOKENIZER, Outcome.UNKNOWN): "different patterns, not decided for all texts",
     (Part.SEMANTICS, Outcome.SAME): "Algorithm 1, which is the same as merging leftmost here",
     (Part.SEMANTICS, Outcome.DIFFERENT): "Algorithm 1; merging leftmost, strongest rule first, differs from it here",
-    (Part.SEMANTICS, Outcome.UNKNOWN): "Algorithm 1; merging leftmost, strongest rule first, may differ from it here",
 }
 # These occur only if a search has left no other text to find.
 _AFTER_SEARCH: Final = {Obstacle.NO_TEXT_FOUND, Obstacle.SPECIALS, Obstacle.WHOLE_PIECES}

@@ -161,9 +161,9 @@ def test_merging_leftmost_is_told_to_be_another_function() -> None:
         assert compare(a, b).checked[Part.SEMANTICS] is Outcome.DIFFERENT
     assert_compared_by_enumeration(late, without, 12)
     assert compare(without, without).checked[Part.SEMANTICS] is Outcome.SAME
-    # Where a rule is given twice, and only the second one is live, it is not decided.
+    # Of a rule that is given twice only the second one may be live.
     twice = Dictionary([*late, late[3]], "ab")
-    assert compare(twice, without).checked[Part.SEMANTICS] is Outcome.UNKNOWN
+    assert compare(twice, twice).checked[Part.SEMANTICS] is Outcome.SAME
     assert compare(twice, late).checked[Part.SEMANTICS] is Outcome.DIFFERENT
 
 
