@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -14,13 +15,17 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from tokdfa.base.errors import TokdfaError
+from tokdfa.base.verdict import cut_short
 from tokdfa.cli.ids import of_file
-from tokdfa.cli.output import counted, print_json, remark, say
+from tokdfa.cli.output import counted, print_json, remark, say, shown_ids
 
 if TYPE_CHECKING:
     from tokdfa.jobs.shards.check import Options
-    from tokdfa.jobs.shards.report import Report
+    from tokdfa.jobs.shards.report import Finding, Group, Report
     from tokdfa.tokenizers.protocol import AnyTokenizer
+
+_MOST_LINES = 10
+_MOST_GROUPS = 100
 
 T = TypeVar("T")
 Advance = Callable[[int], object]
@@ -79,7 +84,8 @@ def print_findings(report: Report, *, as_json: bool) -> int:
     """Print the findings in a corpus, and return the exit status."""
     if as_json:
         valid = False if report.violations else None if report.broken else True
-        print_json({"valid": valid, "tokens": report.ids, "report": report.to_dict()})
+        shown = replace(report, groups=report.groups[:_MOST_GROUPS])
+        print_json({"valid": valid, "tokens": report.ids, "report": shown.to_dict()})
     else:
         _print(report)
     if report.broken:
@@ -92,12 +98,12 @@ def _print(report: Report) -> None:
     from tokdfa.jobs.validation.violation import ViolationKind
 
     for found in report.first:
-        where = f"token {found.token}" if found.unit == "token" else f"{found.unit} {found.number}, token {found.token}"
         canonical = "" if found.canonical_ids is None else f", canonical {' '.join(map(str, found.canonical_ids))}"
-        say(f"{found.file}, {where}: {found.reason} [{' '.join(map(str, found.ids))}{canonical}]")
+        say(f"{found.file}, {_where(found)}: {found.reason} [{' '.join(map(str, found.ids))}{canonical}]")
     for broken in report.broken:
         say(f"broken: {broken.where}: {broken.what}")
     read = f"{counted(report.ids, 'id')} in {counted(report.documents, 'document')} of {counted(report.shards, 'file')}"
+    print_causes(report)
     if not report.violations:
         say(f"{'canonical' if report else 'nothing else is wrong'}: {read}")
         return
@@ -107,6 +113,41 @@ def _print(report: Report) -> None:
     wrong = counted(report.wrong_documents, "wrong document")
     say(f"not canonical: {counted(report.violations, 'violation')} ({rows}), {wrong}")
     say(f"read: {read}")
+
+
+def print_causes(report: Report) -> None:
+    """Print the most frequent groups of equal violations, where in documents these are, and odd documents."""
+    largest = [group for group in report.groups[:_MOST_LINES] if group.count > 1]
+    for group in largest:
+        say(_group_line(group))
+    left = report.violations - sum(group.count for group in largest)
+    if largest and left:
+        say(f"{counted(left, 'other violation')}")
+    if largest and report.groups_error:
+        say(f"approximate: there were too many different violations; a count may be too low by {report.groups_error:,}")
+    if report.violations > 1:
+        say(f"by tenths of the documents: {' '.join(f'{count:,}' for count in report.tenths)}")
+    odd = {
+        "without a beginning": report.unbegun_documents,
+        "without an end": report.unended_documents,
+        "empty": report.empty_documents,
+    }
+    if report.documents > 1 and report.violations:
+        found = ", ".join(f"{count:,} {what}" for what, count in odd.items() if count)
+        say(f"documents: {report.documents:,}" + (f", of these {found}" if found else ""))
+
+
+def _group_line(group: Group) -> str:
+    """Return a line on equal violations: how many, which ids, the text around the first, the cause, and where it is."""
+    canonical = "" if group.canonical_ids is None else f", canonical {shown_ids(group.canonical_ids)}"
+    around = "|".join((group.before[-20:], cut_short(group.text, 40), group.after[:20]))
+    cause = group.kind if group.merge is None else f"rule {group.rule} ({' + '.join(group.merge)})"
+    ids = f"[{shown_ids(group.ids)}{canonical}]"
+    return f"{group.count:,} times: {ids} in {around!r}, {cause}; first {group.file}, {_where(group)}"
+
+
+def _where(found: Finding | Group) -> str:
+    return f"token {found.token}" if found.unit == "token" else f"{found.unit} {found.number}, token {found.token}"
 
 
 def count_in_files(paths: Sequence[str], threads: int, count: Callable[[Path, Advance], T]) -> tuple[list[T], bool]:

@@ -1,7 +1,8 @@
 """Report pages: each is one file that loads nothing else.
 
 `validation`, `comparison`, `corpus`, `rollouts` and `examination` make the pages. `page` has their common parts: HTML
-that is escaped by construction, spelled tokens, their frame, tables and charts. `collect` takes violations as they come
+that is escaped by construction, spelled tokens, their frame, tables and charts; `causes` has groups of equal
+violations and where in documents they are. `collect` takes violations as they come
 and keeps the first ones with their surroundings, laid out as lanes. The script in ``data/`` builds the cards.
 
 Used by: ``--html`` of the commands, `tokdfa.validation_report`, `tokdfa.comparison_report`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple, Unpack
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from tokdfa.base.arrays import IntegerArray, id_array
 from tokdfa.draw.graph import word_label
 from tokdfa.draw.report.page import Spelling, cut_down, shortened
+from tokdfa.jobs.validation.recent import LastIds
 from tokdfa.jobs.validation.validator import ValidationOptions, Validator
 from tokdfa.jobs.validation.violation import MergedPair, Quote, Token, Violation, ViolationKind, parts
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -126,38 +127,6 @@ class Histogram:
             self.width *= 2
             padded = [*self.counts, 0] if len(self.counts) % 2 else self.counts
             self.counts = [left + right for left, right in zip(padded[::2], padded[1::2], strict=True)]
-
-
-class LastIds:
-    """The last ids of a stream: its tokens from `first` to before `end`."""
-
-    def __init__(self) -> None:
-        self.first = self.end = 0
-        self._chunks: deque[IntegerArray] = deque()
-
-    def append(self, ids: IntegerArray) -> None:
-        """Take the next ids."""
-        self._chunks.append(ids)
-        self.end += len(ids)
-
-    def keep(self, count: int) -> None:
-        """Keep only the last `count` ids."""
-        while self._chunks and self.end - self.first - len(self._chunks[0]) >= count:
-            self.first += len(self._chunks.popleft())
-
-    def between(self, start: int, stop: int) -> list[int]:
-        """Return the tokens from `start` to before `stop`, as far as they are kept."""
-        # The tokens asked for are near the end.
-        found: list[int] = []
-        end = self.end
-        for chunk in reversed(self._chunks):
-            begin = end - len(chunk)
-            if begin < stop and end > start:
-                found[:0] = chunk[max(start - begin, 0) : max(stop - begin, 0)].tolist()
-            if begin <= start:
-                break
-            end = begin
-        return found
 
 
 class Documents:

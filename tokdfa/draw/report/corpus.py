@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tokdfa.draw.report import page as html
+from tokdfa.draw.report.causes import belonging, causes
 from tokdfa.jobs.rollouts.result import counted
 from tokdfa.jobs.shards.report import Report
 from tokdfa.jobs.validation.violation import ViolationKind
@@ -56,6 +57,7 @@ class CorpusReport(html.Report):
             f"{heading}: {self._source or self._title}",
             html.verdict(bool(total), heading, *sentences),
             self._facts(),
+            *causes(total, self._spelling),
             *(
                 html.tag("section", html.tag("h2", name), *parts, class_=kind)
                 for name, parts, kind in sections
@@ -72,6 +74,7 @@ class CorpusReport(html.Report):
             ("Documents", total.documents),
             ("Wrong documents", total.wrong_documents),
             ("Empty documents", total.empty_documents),
+            ("Documents without a beginning", total.unbegun_documents),
             ("Documents without an end", total.unended_documents),
             ("Ids out of range", total.out_of_range),
             ("Unknown tokens", total.unknown),
@@ -79,7 +82,11 @@ class CorpusReport(html.Report):
             ("Ids that no text has", sum(total.dead.values())),
         )
         rows += [(name, f"{number:,}") for name, number in numbers if number or name in ("Files", "Ids", "Documents")]
-        return html.facts(row for row in rows if row[1])
+        said = (
+            "A document has no beginning, or no end, if its first or last id is not a special token. Ids out of range "
+            "are not ids of the tokenizer; ids that no text has are never given by it, whatever the text."
+        )
+        return html.Markup(html.facts(row for row in rows if row[1]) + html.tag("p", said, class_="meaning"))
 
     def _kinds(self) -> Iterator[html.Markup]:
         total = self._total
@@ -150,7 +157,7 @@ class CorpusReport(html.Report):
                         else f"{found.unit} {found.number:,}, token {found.token:,}",
                         found.kind,
                         label(found.ids),
-                        "none: no text has these ids" if found.canonical_ids is None else label(found.canonical_ids),
+                        belonging(found.canonical_ids, self._spelling),
                         html.tag("bdi", found.reason),
                     )
                     for found in self._total.first[:max_shown]

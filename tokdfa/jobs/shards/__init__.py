@@ -4,7 +4,8 @@ Read in this order:
 
 1. `report`: the findings in some shards. Reports add up in any order, so shards may be checked anywhere.
 2. `check`: `check_shard` reads one shard and judges each of its documents. It cuts a stream into parts that several
-   threads judge with the same result; `part` judges one of them, and counts its kinds of ids. `check_rows` checks
+   threads judge with the same result; `part` judges one of them, and counts its kinds of ids, `tenths` where in
+   documents violations are. `check_rows` checks
    rows that are in memory.
 3. `run`: `check_shards` checks all shards on one machine, with threads, and a file that is written as it goes.
 

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.base.arrays import Int32Array
+from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.errors import TokdfaError, TokenStreamError
 from tokdfa.base.suggestions import expect
 from tokdfa.jobs.shards.part import Options, Part, Reading
-from tokdfa.jobs.shards.report import Broken, Report, WrongDocument
+from tokdfa.jobs.shards.report import Broken, Report, WrongDocument, total
 from tokdfa.jobs.validation.engine import engine_of
+from tokdfa.jobs.validation.groups import CONTEXT
 from tokdfa.stores.columns import documents_of, lists_of
 from tokdfa.stores.opening import open_store
 from tokdfa.stores.store import CHUNK, Chunk, Location, Problem, Store, ids_field
@@ -30,6 +31,7 @@ AFTER = 64
 """The number of ids after a part that are judged with it: how text is split may depend on two symbols."""
 
 _BEFORE = 1 << 12
+_NONE: Int64Array = np.zeros(0, dtype=np.int64)
 _CLOSE = 16
 
 _MOST = 1 << 24
@@ -114,7 +116,7 @@ def check_store(
         own = [problem for problem in store.problems if not any(problem in each.problems for each in store.members)]
         lost = Report(shards=len(own), broken=tuple(_broken(store.path, problem) for problem in own))
         reports = (check_store(tokenizer, member, options, threads, advance, least=least) for member in store.members)
-        return sum(reports, lost)
+        return total(chain([lost], reports))
     if store.problems:
         return Report(shards=1, broken=(_broken(store.path, store.problems[0]),))
     parts = _parts(tokenizer, store, options, 4 * threads, least) if threads > 1 else None
@@ -173,10 +175,13 @@ def _check(tokenizer: AnyTokenizer, options: Options) -> None:
 
 def _between_bounds(tokenizer: AnyTokenizer, store: Store, wanted: int) -> Iterator[Reading]:
     """Yield parts of a store in which every step is an id."""
+    is_one = not store.has_documents
     for begin, end in pairwise(bounds_of(tokenizer, store, max(wanted, 1))):
-        is_last = store.has_documents or end == store.n_steps
+        is_last = not is_one or end == store.n_steps
         last = end if is_last else min(end + AFTER, store.n_steps)
-        yield Reading(store.iter_chunks(begin, last), begin, None if is_last else end - begin)
+        before = [chunk.ids for chunk in store.iter_chunks(max(begin - CONTEXT, 0), begin)] if is_one and begin else []
+        stop = None if is_last else end - begin
+        yield Reading(store.iter_chunks(begin, last), begin, stop, np.concatenate([_NONE, *before]))
 
 
 def _by_threads(
@@ -200,13 +205,13 @@ def _by_threads(
             part_of_thread.read(store, part, advance)
 
     with ThreadPoolExecutor(threads) as pool:
-        total = replace(sum(pool.map(work, range(threads)), Report()), shards=1)
-    if store.has_documents or isinstance(options.documents, int) or not total.violations:
-        return total
+        found = replace(total(pool.map(work, range(threads))), shards=1)
+    if store.has_documents or isinstance(options.documents, int) or not found.violations:
+        return found
     # It is one document, and each part is a piece of it.
     where = store.location(0, 0, 0)
-    worst = (WrongDocument(total.violations, where.file, where.unit, where.number),)
-    return replace(total, wrong_documents=1, worst=worst)
+    worst = (WrongDocument(found.violations, where.file, where.unit, where.number),)
+    return replace(found, wrong_documents=1, worst=worst)
 
 
 def bounds_of(tokenizer: AnyTokenizer, store: Store, parts: int) -> list[int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import singledispatch
 from itertools import chain, groupby
 from typing import NamedTuple
 
@@ -14,12 +13,17 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array
 from tokdfa.base.errors import TokdfaError
 from tokdfa.jobs.shards.report import FIRST, WORST, Finding, Report, WrongDocument, first_of, worst_of
+from tokdfa.jobs.shards.tenths import Tenths
+from tokdfa.jobs.validation.groups import CONTEXT, GroupCounter, keys_of, keys_out_of_range
+from tokdfa.jobs.validation.recent import LastIds
 from tokdfa.jobs.validation.validator import Validator
 from tokdfa.jobs.validation.violation import Violation, out_of_range
 from tokdfa.jobs.validation.violations import KINDS, Outline, Spans
 from tokdfa.stores.store import Chunk, Location, Store
+from tokdfa.tokenizers.models.byte_pairs import BytePairs
+from tokdfa.tokenizers.models.unigram.unigram import Unigram
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import Tokenizer, WordPieceTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
 
 _SHOWN = 16
 _NONE: Int64Array = np.empty(0, dtype=np.int64)
@@ -38,12 +42,14 @@ class Options(NamedTuple):
 class Reading(NamedTuple):
     """The chunks of a part that begins with the id `base` of a store.
 
-    If only `stop` ids are in it, the others are only read for the ids before them, and its document continues.
+    If only `stop` ids are in it, the others are only read for the ids before them, and its document continues. `before`
+    are the last ids before the part, of the same document.
     """
 
     chunks: Iterable[Chunk]
     base: int = 0
     stop: int | None = None
+    before: IntegerArray = _NONE
 
 
 class _Documents(NamedTuple):
@@ -74,8 +80,11 @@ class Part:
         self._decoder = tokenizer.decoder
         self._flags = tokenizer.derived(flags_of)
         self._ends = tokenizer.derived(ends_documents, options.end)
+        self._controls = tokenizer.derived(ends_documents, None)
         self._ids = 0
-        self._documents = self._empty = self._unended = 0
+        self._documents = self._empty = self._unbegun = self._unended = 0
+        self._groups = GroupCounter()
+        self._tenths = Tenths(int(self._separator is not None))
         self._kinds: Counter[str] = Counter()
         self._rules: Counter[int] = Counter()
         self._dead: Counter[int] = Counter()
@@ -84,10 +93,16 @@ class Part:
         self._n_marked = 0
         self._worst: list[WrongDocument] = []
         self._wrong = 0
-        self._begin(0, None)
+        self._begin(Reading(()), None)
 
-    def _begin(self, base: int, stop: int | None) -> None:
-        """Begin with the id `base` of the store, and judge `stop` ids, or all."""
+    def _begin(self, reading: Reading, length: int | None) -> None:
+        """Begin with a part of a store; if this has `length` ids, they are one document."""
+        _, base, stop, before = reading
+        self._n_before = len(before)
+        self._recent_ids = LastIds(-len(before))
+        self._recent_ids.append(before)
+        self._tenths.begin(_NONE if self._has_documents else np.zeros(1, dtype=np.int64), length, base)
+        self._lacks_first = not self._has_documents and not base and self._separator is None
         self._validator = Validator(self._tokenizer, documents=(), literal=self._literal)
         self._base, self._stop = base, stop
         # The document that has begun last: where, its number, its last id; and the wrong ones that may continue.
@@ -99,12 +114,15 @@ class Part:
 
     def read(self, store: Store, reading: Reading, advance: Callable[[int], object] | None = None) -> None:
         """Judge a part of a store."""
-        self._begin(reading.base, reading.stop)
+        is_one = not self._has_documents and self._separator is None
+        self._begin(reading, store.n_ids if is_one else None)
         for chunk in reading.chunks:
             self._feed(store, chunk)
             if advance is not None:
                 advance(len(chunk.ids))
         self._take(store, [self._validator.finish()], self._documents_among(_NONE, _NONE))
+        self._groups.close(self._recent_ids, _NONE, is_last=True)
+        self._tenths.settle(_NONE, self._validator.tokens, is_last=True)
         if self._is_open:
             self._close(store)
 
@@ -126,10 +144,14 @@ class Part:
         bad = bad[bad < len(counted)]
         self._count(counted, bad)
         documents = self._documents_among(begun + first, numbers)
+        self._recent_ids.append(chunk.ids.copy() if len(bad) else ids)
         if len(bad):
             self._mark(store, bad + first, chunk.ids[bad], documents)
         self._take(store, found, documents)
         self._bound(store, ids, begun, numbers, first)
+        self._groups.close(self._recent_ids, documents.starts - (self._separator is not None))
+        self._recent_ids.keep(self._validator.n_kept + 2 * CONTEXT)
+        self._tenths.settle(begun + first, self._recent[0][0])
 
     def _documents_among(self, starts: Int64Array, numbers: Int64Array) -> _Documents:
         """Return the documents in which violations may still be found, given those beginning among the last ids."""
@@ -140,14 +162,26 @@ class Part:
         """Count ids out of range."""
         self._out_of_range += len(indices)
         self._charge(indices, documents)
+        keys, counts, at, error = keys_out_of_range(values)
+        self._groups.error += error
+        for number in self._groups.count(keys, counts):
+            index = int(indices[at[number]])
+            self._note(store, keys[number], (index, index + 1), documents, index)
         for index, value in zip(indices[: FIRST - self._n_marked].tolist(), values.tolist(), strict=False):
             begun, number = documents.of(index)
             where, found = self._location(store, number, index - begun, index), out_of_range(value, index, 0)
             self._first.append(Finding(*where, found.kind.value, found.ids, None, None, found.reason))
             self._n_marked += 1
 
+    def _note(self, store: Store, key: bytes, span: tuple[int, int], documents: _Documents, index: int) -> None:
+        """Note the first violation of a group."""
+        begun, number = documents.of(span[0])
+        where = self._location(store, number, index - begun, index)
+        self._groups.note(key, where, self._recent_ids, span, begun or -self._n_before)
+
     def _charge(self, indices: Int64Array, documents: _Documents) -> None:
         """Count violations, given ids that they are at, for the documents that these are in."""
+        self._tenths.add(indices)
         slots, counts = np.unique(documents.slots(indices), return_counts=True)
         sides = (documents.starts[slots], documents.numbers[slots], counts)
         for begun, number, count in zip(*(side.tolist() for side in sides), strict=True):
@@ -175,6 +209,10 @@ class Part:
                 outline = Outline.of(part)
                 taken = np.arange(len(part)) if self._stop is None else np.flatnonzero(outline.indices < self._stop)
                 self._charge(outline.starts[taken], documents)
+                keys, spans = keys_of(part, outline, taken)
+                for number in self._groups.count(keys):
+                    index = int(outline.indices[taken[number]])
+                    self._note(store, keys[number], tuple(spans[number].tolist()), documents, index)
                 rules = outline.rules[taken]
                 self._rules.update(rules[rules >= 0].tolist())
                 kinds = outline.kinds[taken]
@@ -214,6 +252,10 @@ class Part:
             self._recent = [*(self._recent if kept < 0 else ()), *added]
             self._settle(store)
         if len(ids):
+            firsts = np.unique(starts[starts < len(ids)]) if self._separator is None else _NONE
+            firsts = np.append(0, firsts[firsts > 0]) if self._lacks_first else firsts
+            self._unbegun += int(np.count_nonzero(~self._controls[ids[firsts]]))
+            self._lacks_first = self._separator is None and bool(len(starts)) and int(starts[-1]) == len(ids)
             self._last = int(ids[-1])
 
     def _location(self, store: Store, number: int, token: int, index: int) -> Location:
@@ -254,9 +296,13 @@ class Part:
             documents=self._documents,
             empty_documents=int(self._empty),
             wrong_documents=self._wrong,
+            unbegun_documents=int(self._unbegun),
             unended_documents=int(self._unended),
             kinds=dict(sorted(self._kinds.items())),
             rules=dict(sorted(self._rules.items())),
+            tenths=tuple(self._tenths.counts.tolist()),
+            groups=self._groups.groups(self._tokenizer),
+            groups_error=self._groups.error,
             dead=dict(sorted(self._dead.items())),
             out_of_range=self._out_of_range,
             unknown=self._unknown,
@@ -272,40 +318,36 @@ UNKNOWN, FALLBACK, DEAD = 1, 2, 4
 def flags_of(tokenizer: AnyTokenizer) -> Uint8Array | None:
     """Return the flags of all ids; None if none has one."""
     flags = np.zeros(len(tokenizer.id_spellings.offsets) - 1, dtype=np.uint8)
-    _set(tokenizer, flags)
+    unknown, of_bytes = _fallbacks(tokenizer)
+    flags[unknown] |= UNKNOWN
+    flags[of_bytes] |= FALLBACK
+    # Of a dictionary that is not proper it is not known which tokens are dead.
+    with suppress(TokdfaError):
+        if isinstance(tokenizer, Tokenizer) and isinstance(tokenizer.model, BytePairs):
+            dead = tokenizer.token_to_id[tokenizer.dead_tokens]
+            flags[dead[flags[dead] == 0]] |= DEAD
     return flags if flags.any() else None
 
 
-@singledispatch
-def _set(tokenizer: AnyTokenizer, flags: Uint8Array) -> None:
-    """Set the flags of the ids of a tokenizer."""
+def _fallbacks(tokenizer: AnyTokenizer) -> tuple[list[int], list[int]]:
+    """Return the ids of unknown symbols, and the ids of single bytes that a tokenizer falls back on."""
+    model = tokenizer.model
+    if isinstance(tokenizer, Tokenizer) and isinstance(model, BytePairs):
+        fallback = tokenizer.rewrites[1]
+        symbols = ([], []) if fallback is None else ([fallback.unknown], [*(fallback.bytes or ())])
+        return _ids(tokenizer, symbols[0]), _ids(tokenizer, symbols[1])
+    vocabulary = getattr(model, "vocabulary", None)
+    unknown = model.unknown if isinstance(model, Unigram) else getattr(vocabulary, "unknown_id", None)
+    of_bytes = getattr(model, "byte_ids", None) or ()
+    return [] if unknown is None else [unknown], [id for id in of_bytes if id >= 0]
 
 
-@_set.register
-def _(tokenizer: Tokenizer, flags: Uint8Array) -> None:
-    fallback = tokenizer.rewrites[1]
-    if fallback is not None:
-        flags[_ids(tokenizer, [fallback.unknown])] |= UNKNOWN
-        flags[_ids(tokenizer, [*(fallback.bytes or ())])] |= FALLBACK
-    # Of a dictionary that is not proper it is not known which tokens are dead.
-    with suppress(TokdfaError):
-        dead = tokenizer.token_to_id[tokenizer.dead_tokens]
-        flags[dead[flags[dead] == 0]] |= DEAD
-
-
-@_set.register
-def _(tokenizer: WordPieceTokenizer, flags: Uint8Array) -> None:
-    if tokenizer.vocabulary.unknown_id is not None:
-        flags[tokenizer.vocabulary.unknown_id] |= UNKNOWN
-
-
-def _ids(tokenizer: Tokenizer, symbols: list[str | None]) -> Int32Array:
+def _ids(tokenizer: Tokenizer, symbols: Iterable[str | None]) -> list[int]:
     """Return the ids of symbols of the alphabet."""
     alphabet = tokenizer.dictionary.alphabet
     numbers = [alphabet.number(symbol) for symbol in symbols if symbol is not None and symbol in alphabet]
-    ids = tokenizer.token_to_id[np.array(numbers, dtype=np.int64)]
-    kept: Int32Array = ids[ids >= 0]
-    return kept
+    ids: list[int] = tokenizer.token_to_id[np.array(numbers, dtype=np.int64)].tolist()
+    return [id for id in ids if id >= 0]
 
 
 def ends_documents(tokenizer: AnyTokenizer, end: int | None) -> BoolArray:

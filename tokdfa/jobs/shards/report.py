@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 from tokdfa.base.suggestions import SuggestsNames
+from tokdfa.jobs.shards.tenths import N_TENTHS
+from tokdfa.jobs.validation.groups import Group, GroupSum
 
-__all__ = ["Broken", "Finding", "Report", "WrongDocument"]
+__all__ = ["Broken", "Finding", "Group", "Report", "WrongDocument", "total"]
 
 FIRST = 3
 """The number of first violations of each kind that are kept."""
@@ -81,13 +83,21 @@ class Report(SuggestsNames):
         The number of shards, broken ones included.
     ids : int
         The number of ids that were read.
-    documents, empty_documents, wrong_documents, unended_documents : int
+    documents, empty_documents, wrong_documents, unbegun_documents, unended_documents : int
         The numbers of documents: of all, of the empty ones, of the ones that are not canonical, and of the ones with a
-        last id that does not end documents. A shard that does not say where documents begin is one document.
+        first id that is not a special token, or a last id that does not end documents. A shard that does not say where
+        documents begin is one document.
     kinds : dict of str to int
         The number of violations of each kind.
     rules : dict of int to int
         The number of violations by each rule.
+    tenths : tuple of int
+        The number of violations in each tenth of their documents.
+    groups : tuple of Group
+        Equal violations, the most frequent groups first, at most 4,096 of a shard.
+    groups_error : int
+        By how much the count of a group may be too low, and the largest count that a group left out may have; 0 if all
+        groups are there, and exact.
     dead : dict of int to int
         How often ids occur that no text is encoded as.
     out_of_range, unknown, fallback : int
@@ -118,9 +128,13 @@ class Report(SuggestsNames):
     documents: int = 0
     empty_documents: int = 0
     wrong_documents: int = 0
+    unbegun_documents: int = 0
     unended_documents: int = 0
     kinds: Mapping[str, int] = field(default_factory=dict)
     rules: Mapping[int, int] = field(default_factory=dict)
+    tenths: tuple[int, ...] = (0,) * N_TENTHS
+    groups: tuple[Group, ...] = ()
+    groups_error: int = 0
     dead: Mapping[int, int] = field(default_factory=dict)
     out_of_range: int = 0
     unknown: int = 0
@@ -142,25 +156,17 @@ class Report(SuggestsNames):
         """Return the report on the shards of both."""
         if not isinstance(other, Report):
             return NotImplemented
-        both: dict[str, Any] = {}
-        for each in fields(Report):
-            mine, others = getattr(self, each.name), getattr(other, each.name)
-            if isinstance(mine, Mapping):
-                both[each.name] = added(mine, others)
-            else:
-                both[each.name] = mine + others
-        both["first"] = first_of(both["first"])
-        both["worst"] = worst_of(both["worst"])
-        both["broken"] = tuple(sorted(both["broken"]))
-        return Report(**both)
+        return total((self, other))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON values."""
-        values = asdict(self)
+        values: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
         for name, key in _COUNTS.items():
             values[name] = [{key: each, "count": count} for each, count in getattr(self, name).items()]
         for name in ("first", "worst", "broken"):
             values[name] = [row._asdict() for row in getattr(self, name)]
+        values["groups"] = [group.to_dict() for group in self.groups]
+        values["tenths"] = [*self.tenths]
         return values
 
     @classmethod
@@ -169,15 +175,38 @@ class Report(SuggestsNames):
         own = dict(values)
         for name, key in _COUNTS.items():
             own[name] = {row[key]: row["count"] for row in own[name]}
+        own["tenths"] = tuple(own["tenths"])
+        own["groups"] = tuple(map(Group.from_dict, own["groups"]))
         own["first"] = tuple(map(_finding, own["first"]))
         own["worst"] = tuple(WrongDocument(**row) for row in own["worst"])
         own["broken"] = tuple(Broken(**row) for row in own["broken"])
         return cls(**own)
 
 
-def added(left: Mapping[Any, int], right: Mapping[Any, int]) -> dict[Any, int]:
-    """Return the sums of two counts, by ascending keys."""
-    return dict(sorted((Counter(left) + Counter(right)).items()))
+def total(reports: Iterable[Report]) -> Report:
+    """Return the sum of reports, which are taken one by one: none is kept.
+
+    Examples
+    --------
+    >>> total([Report(shards=1, ids=3), Report(shards=1, ids=4)]).ids
+    7
+    """
+    sums: Counter[str] = Counter()
+    counts: dict[str, Counter[Any]] = {name: Counter() for name in _COUNTS}
+    groups = GroupSum()
+    tenths = [0] * N_TENTHS
+    kept: dict[str, tuple[Any, ...]] = dict.fromkeys(_KEPT, ())
+    for report in reports:
+        sums.update({name: getattr(report, name) for name in _SUMS})
+        for name, mine in counts.items():
+            mine.update(getattr(report, name))
+        groups.add(report.groups, report.groups_error)
+        tenths = [*map(sum, zip(tenths, report.tenths, strict=True))]
+        kept = {name: choose(kept[name] + getattr(report, name)) for name, choose in _KEPT.items()}
+    values: dict[str, Any] = {name: sums[name] for name in _SUMS} | kept
+    values |= {name: dict(sorted(mine.items())) for name, mine in counts.items()}
+    values |= {"tenths": tuple(tenths), "groups": groups.largest(), "groups_error": groups.error}
+    return Report(**values)
 
 
 def first_of(found: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -206,3 +235,15 @@ def _finding(row: Mapping[str, Any]) -> Finding:
     canonical = row["canonical_ids"]
     own = {"ids": tuple(row["ids"]), "canonical_ids": None if canonical is None else tuple(canonical)}
     return Finding(**{**row, **own})
+
+
+def _sorted(broken: tuple[Broken, ...]) -> tuple[Broken, ...]:
+    return tuple(sorted(broken))
+
+
+_KEPT: dict[str, Callable[[tuple[Any, ...]], tuple[Any, ...]]] = {
+    "first": first_of,
+    "worst": worst_of,
+    "broken": _sorted,
+}
+_SUMS = tuple(each.name for each in fields(Report) if each.type == "int" and each.name != "groups_error")

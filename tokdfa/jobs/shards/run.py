@@ -14,16 +14,18 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeAlias
 
 from tokdfa.base.atomic import check_writable, write_atomically
 from tokdfa.jobs.shards.check import Options, check_shard
-from tokdfa.jobs.shards.report import Report
+from tokdfa.jobs.shards.report import Report, total
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-_VERSION = 1
+_VERSION = 2
 
 Work: TypeAlias = "Callable[[list[str]], Iterable[tuple[str, Report]]]"
 """Checks shards, and yields the path of each with its report, in any order."""
@@ -46,7 +48,8 @@ def check_shards(
     `report_path`, intermediate results are in a file next to it that ends in ``.partial``; a later run with the same
     tokenizer and options continues from there, with the shards that are left or have changed. `advance` is called with
     the number of ids that were judged, again and again, by all threads, and `finished` with the path of each shard that
-    is done, and its report. `work` checks the shards that are left; by default threads of this process do.
+    is done, and its report without its groups. `work` checks the shards that are left; by default threads of this
+    process do.
     """
     options = Options() if options is None else options
     shards = [*dict.fromkeys(map(str, paths))]
@@ -59,25 +62,27 @@ def check_shards(
         return path, report
 
     journal = None if report_path is None else _Journal(Path(report_path), tokenizer, options)
-    try:
-        reports = {} if journal is None else journal.known(facts)
-        if finished is not None:
-            for path, report in reports.items():
-                finished(path, report)
-        left = [path for path in shards if path not in reports]
-        for path, report in _mapped(check, left, over_shards) if work is None else work(left):
-            reports[path] = report
-            if journal is not None:
+    reports: dict[str, Report] = {}
+
+    def done(left: list[str]) -> Iterator[Report]:
+        """Yield the reports of all shards; only their numbers are kept."""
+        for path, report in chain(known.items(), _mapped(check, left, over_shards) if work is None else work(left)):
+            reports[path] = numbers = replace(report, groups=())
+            if journal is not None and path not in known:
                 journal.add(path, facts[path], report)
             if finished is not None:
-                finished(path, report)
-        total = sum((reports[path] for path in shards), Report())
+                finished(path, numbers)
+            yield report
+
+    try:
+        known = {} if journal is None else journal.known(facts)
+        found = total(done([path for path in shards if path not in known]))
         if journal is not None:
-            journal.close(total, {path: reports[path] for path in sorted(shards)})
+            journal.close(found, {path: reports[path] for path in sorted(shards)})
     finally:
         if journal is not None:
             journal.release()
-    return total
+    return found
 
 
 def _mapped(check: Callable[[str], tuple[str, Report]], paths: list[str], threads: int) -> Iterator[tuple[str, Report]]:

@@ -121,8 +121,8 @@ class Outline(NamedTuple):
 class Spans(Sequence["Violation"]):
     """Violations that are found at once; `make` makes the one with a given index when it is read first.
 
-    Ids that are not UTF-8 are violations of that kind. `kind` is the kind of all others, of each of which the first id
-    is wrong, or a function that returns the outline of rows, if that does not need them made. `first` is the index in
+    Ids that are not UTF-8 are violations of that kind. `kind` is the kind of all others, where always the first id is
+    wrong, or a function that returns the outline of rows, if that does not need them made. `first` is the index in
     the stream that the rows count from.
     """
 

@@ -41,6 +41,7 @@ def test_rows_are_checked_as_a_file(tmp_path: Path, seed: int) -> None:
         shards=1,
         first=tuple(each._replace(file=str(tmp_path / "x.parquet")) for each in found.first),
         worst=tuple(each._replace(file=str(tmp_path / "x.parquet")) for each in found.worst),
+        groups=tuple(replace(each, file=str(tmp_path / "x.parquet")) for each in found.groups),
     )
     assert named == expected
     # In pieces, and in batches.

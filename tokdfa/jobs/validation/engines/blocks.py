@@ -70,7 +70,7 @@ def is_split_at_once(model: Model) -> bool:
 def encode_parts(
     model: Model, ids: Int32Array, parts: Int64Array, stops: Int64Array, group: Int64Array, *, around_broken: bool
 ) -> tuple[EncodedParts, BoolArray]:
-    """Encode parts of streams again, by a model of which the texts are split at once.
+    """Encode parts of streams again, by a model that splits texts at once.
 
     The `parts` of `ids`, of shape (parts, 2), are ascending ranges in which special tokens stand where they are found;
     each part has the end of its stream in `stops`, and a number in `group`, ascending. If `around_broken`, the text
@@ -382,7 +382,7 @@ def _n_decided(table: Table, ids: Int32Array, begin: int, parts: Int64Array) -> 
 
 
 def _decided(trip: RoundTrip, ids: Int32Array, begins: Int64Array, parts: Int64Array, rows: Rows, count: int) -> int:
-    """Return the number of ids of an open block, `count` at most, whose violations no following symbol changes."""
+    """Return the number of ids of an open block, `count` at most, in which no following symbol changes violations."""
     low = max(int(begins[-1]), int(rows.first[~rows.is_text].max(initial=-1)) + 1)
     if rows.first.max(initial=-1) < low:
         return count
