@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -82,8 +83,9 @@ def command(
       tokdfa convert tokenizer.json --to tiktoken -o ranks.tiktoken
       tokdfa convert tokenizer.model --to gguf -o tokenizer.gguf
     """
+    from tokdfa.jobs.comparison.api import compare, finding
     from tokdfa.jobs.comparison.result import stage_words
-    from tokdfa.jobs.conversion.api import comparing, convert_draft, draft_of, finding
+    from tokdfa.jobs.conversion.api import convert_draft, draft_of
 
     if texts is not None and certificate_path is not None:
         raise click.UsageError("--certificate proves all texts; leave it out, or --texts")
@@ -95,7 +97,8 @@ def command(
             options.check_new(path.with_name(name), "-o")
             _check_not_read(path.with_name(name), tok)
         progress: Callable[[Stage], object] | None = say_stage and (lambda stage: say_stage(stage_words(stage)))
-        found = convert_draft(tokenizer, draft, path, comparing(special_tokens, texts, progress))
+        compared = partial(compare, special_tokens=special_tokens, texts=texts, progress=progress)
+        found = convert_draft(tokenizer, draft, path, compared)
     both = finding(tokenizer, special_tokens), finding(found.tokenizer, special_tokens)
 
     def certificate() -> Certificate:

@@ -240,7 +240,8 @@ class Tokenizer(AnyTokenizer):
     def with_contents(self, contents: Contents) -> Self:
         """Return the tokenizer of contents that leave the ids of pieces as they are."""
         twin = type(self)(contents, self.pretokenizer)
-        cast("BytePairs", twin.model).piece_ids = self.piece_ids
+        if has_rules(self):
+            cast("BytePairs", twin.model).piece_ids = self.piece_ids
         return twin
 
     def encode_piece(self, piece: str | bytes) -> Int32Array:

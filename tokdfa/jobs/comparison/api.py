@@ -277,7 +277,7 @@ def compare(
     texts : str, optional
         For tokenizers: a regular expression; only the texts that it matches as a whole are compared.
     special_tokens : {"found", "plain"}, optional
-        For byte pair tokenizers: whether special tokens are found in texts; by default as each of the two does.
+        Whether special tokens are found in texts, if not WordPiece; by default as each of the two does.
     progress : callable, optional
         For byte pair tokenizers: called from time to time with the :class:`Stage` of the comparison: its step, and the
         length of the texts that it has reached.
@@ -351,7 +351,7 @@ def finding(tokenizer: AnyTokenizer, special_tokens: SpecialsPolicy | None) -> A
         raise PatternError("special tokens are found or plain", value=special_tokens, where="special_tokens")
     if special_tokens is None or tokenizer.finds_specials == (special_tokens == "found"):
         return tokenizer
-    if tokenizer.why_not("rules") is not None:
-        what = f"special tokens are {special_tokens} only for byte pair tokenizers"
+    if tokenizer.algorithm == "WordPiece":
+        what = f"special tokens are not {special_tokens} here: this model always finds them"
         raise UnsupportedFeatureError(what, value=tokenizer.algorithm)
     return with_specials(cast(Tokenizer, tokenizer), special_tokens)

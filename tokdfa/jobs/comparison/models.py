@@ -17,7 +17,7 @@ from tokdfa.base.arrays import Int64Array
 from tokdfa.base.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.jobs.comparison import result
 from tokdfa.jobs.comparison.dictionaries import by_length
-from tokdfa.jobs.comparison.parts import as_text, splitting_of
+from tokdfa.jobs.comparison.parts import as_text, same_normalizers, splitting_of
 from tokdfa.regex.unicode import Ranges, characters_of, difference, library_of, ranges, union
 from tokdfa.tokenizers.models.wordpiece.difference import first_difference, is_shortest, same_words
 from tokdfa.tokenizers.models.wordpiece.end_to_end import EndToEnd
@@ -246,7 +246,7 @@ def _parts(
         result.Part.DICTIONARY: result.Outcome.SAME if dictionaries[0] == dictionaries[1] else result.Outcome.UNKNOWN,
         result.Part.IDS: ids,
         result.Part.PRETOKENIZER: result.Outcome.SAME if splittings[0] == splittings[1] else result.Outcome.UNKNOWN,
-        result.Part.NORMALIZER: result.Outcome.of(a.rewriting.normalizer == b.rewriting.normalizer),
+        result.Part.NORMALIZER: result.Outcome.of(same_normalizers(a.rewriting.normalizer, b.rewriting.normalizer)),
         result.Part.SPECIALS: result.Outcome.of(a.found_specials == b.found_specials),
     }
     if symbols[0] != symbols[1]:

@@ -19,7 +19,10 @@ from tokdfa.regex.unicode.normalization import Normalizer, Substitution
 from tokdfa.regex.unicode.utf8 import BYTE_OF, BYTES_OF_UTF8
 from tokdfa.tokenizers.boundaries.added import break_each_other
 from tokdfa.tokenizers.encoding.special import Special
+from tokdfa.tokenizers.models.unigram.character_rules import CharacterTable
 from tokdfa.tokenizers.neighbours import Neighbours, neighbours
+from tokdfa.tokenizers.normalizers.sentencepiece import LlamaCppUnigramNormalizer, SentencePieceNormalizer
+from tokdfa.tokenizers.normalizers.steps import Chain
 from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
 from tokdfa.tokenizers.pretokenizers.normal_form import automaton_form, splitting_form
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
@@ -151,7 +154,7 @@ class Parts:
             Part.DICTIONARY: Outcome.SAME if self._have_same_merges else self._merging,
             Part.IDS: Outcome.IGNORED if self.ignore_ids else Outcome.of(n_other_ids == 0),
             Part.PRETOKENIZER: _compare_splittings(*self.splittings),
-            Part.NORMALIZER: Outcome.of(_same_normalizers(_normalizer(self.a), _normalizer(self.b))),
+            Part.NORMALIZER: Outcome.of(same_normalizers(_normalizer(self.a), _normalizer(self.b))),
             Part.SPECIALS: Outcome.of(self._specials(self.a) == self._specials(self.b)),
         }
         if _symbols(self.a) != _symbols(self.b):
@@ -343,12 +346,27 @@ def _normalizer(side: Tokenizer) -> Normalizer | None:
     return None if rewriting is None else rewriting.normalizer
 
 
-def _same_normalizers(one: Normalizer | None, other: Normalizer | None) -> bool:
+def same_normalizers(one: Normalizer | None, other: Normalizer | None) -> bool:
     """Return whether two normalizers are written alike, or replace the same characters and nothing else."""
     if one == other:
         return True
     changes = [_UNCHANGED if each is None else each.substitution for each in (one, other)]
-    return None not in changes and changes[0] == changes[1]
+    if None not in changes and changes[0] == changes[1]:
+        return True
+    forms = _in_steps(one), _in_steps(other)
+    return forms[0] is not None and forms[0] == forms[1]
+
+
+def _in_steps(normalizer: Normalizer | None) -> tuple[CharacterTable | None, tuple[Normalizer, ...]] | None:
+    """Return a table and the steps after it that do the same as a normalizer; None if none are known."""
+    match normalizer:
+        case Chain(steps):
+            return None, steps
+        case SentencePieceNormalizer(table, continues=False):
+            return table, normalizer.steps
+        case LlamaCppUnigramNormalizer(table) if normalizer.has_exact_steps:
+            return table, normalizer.steps
+    return None
 
 
 _UNCHANGED = Substitution("", {})

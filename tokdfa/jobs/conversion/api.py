@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, TypeAlias
@@ -21,8 +22,7 @@ from tokdfa.tokenizers.formats.writers import TARGETS
 from tokdfa.tokenizers.formats.writers.draft import Draft, Loss, LostPart
 from tokdfa.tokenizers.loading import load
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import has_rules
-from tokdfa.tokenizers.twins import SpecialsPolicy, with_specials
+from tokdfa.tokenizers.twins import SpecialsPolicy
 
 __all__ = ["convert"]
 
@@ -91,7 +91,8 @@ def convert(
     draft = draft_of(tokenizer, target, path)
     for name in draft.files:
         check_writable(path.with_name(name))
-    return convert_draft(tokenizer, draft, path, comparing(special_tokens, texts, progress))
+    compared = partial(compare, special_tokens=special_tokens, texts=texts, progress=progress)
+    return convert_draft(tokenizer, draft, path, compared)
 
 
 def draft_of(tokenizer: AnyTokenizer, target: str, path: Path) -> Draft:
@@ -125,20 +126,6 @@ def convert_draft(tokenizer: AnyTokenizer, draft: Draft, path: Path, compared: C
     return replace(found, files=files, options=draft.options_in(path.parent))
 
 
-def comparing(
-    special_tokens: SpecialsPolicy, texts: str | None = None, progress: Callable[[Stage], object] | None = None
-) -> Compare:
-    """Return the comparison of two tokenizers that both find their special tokens, or do not, on some texts or all."""
-
-    def compared(a: AnyTokenizer, b: AnyTokenizer) -> Comparison:
-        a, b = finding(a, special_tokens), finding(b, special_tokens)
-        if texts is not None and not (has_rules(a) and has_rules(b)):
-            raise UnsupportedFeatureError("texts can be chosen for byte pairs only", value=a.algorithm, where="texts")
-        return compare(a, b, texts=texts, progress=progress)
-
-    return compared
-
-
 def _compared(tokenizer: AnyTokenizer, draft: Draft, compared: Compare) -> Conversion:
     """Return the answer about a draft before anything is written."""
     written = _loaded(draft)
@@ -149,7 +136,9 @@ def _compared(tokenizer: AnyTokenizer, draft: Draft, compared: Compare) -> Conve
 
 def _losses_seen(tokenizer: AnyTokenizer, written: AnyTokenizer) -> Iterator[Loss]:
     """Yield special tokens of one of the two, ids that have lost their meaning, and ids that spell something else."""
-    contents = [{special.content: None for special in side.specials} for side in (tokenizer, written)]
+    # SentencePiece finds none of its own.
+    sides = (tokenizer, written)
+    contents = [{special.content: None for special in side.specials if special.text} for side in sides]
     unlike = (*(text for text in contents[0] if text not in contents[1]), *contents[1].keys() - contents[0])
     if unlike:
         yield Loss(LostPart.SPECIALS, unlike)
@@ -175,8 +164,3 @@ def _loaded(draft: Draft) -> AnyTokenizer:
         except TokdfaError as error:
             # The place is one of a file that nobody sees.
             raise UnsupportedFeatureError(f"{draft.target}: {error.what}", value=error.value, hint=error.hint) from None
-
-
-def finding(tokenizer: AnyTokenizer, special_tokens: SpecialsPolicy) -> AnyTokenizer:
-    """Return a tokenizer that finds its special tokens in texts, or does not; models without rules stay as they are."""
-    return with_specials(tokenizer, special_tokens) if has_rules(tokenizer) else tokenizer

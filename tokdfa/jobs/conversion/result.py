@@ -24,6 +24,7 @@ _WORDS: Final = {
     LostPart.SPECIALS: "which texts are special tokens: {}",
     LostPart.FLAGS: "the flags of special tokens: {}",
     LostPart.SYMBOLS: "what becomes of symbols without a token",
+    LostPart.ARITHMETIC: "sums of scores that are rounded as by {}",
     LostPart.PRIORITY: "rules that are not in the order of the ids, first {}",
     LostPart.WHOLE_PIECES: "whether a piece that is a token is merged",
     LostPart.TOKENS: "tokens that no text has among its ids: {}",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 
 from tokdfa.base.arrays import Float32Array
@@ -92,4 +90,4 @@ def _read_table(head: GGUFHead, kept: tuple[str, ...]) -> CharacterTable | None:
     if key not in head:
         return None
     blob = head.numbers(key, ("i8", "u8")).tobytes()
-    return CharacterTable(read_charsmap(blob, head.at(key)), kept, hashlib.sha256(blob).hexdigest())
+    return CharacterTable(read_charsmap(blob, head.at(key)), kept, blob)

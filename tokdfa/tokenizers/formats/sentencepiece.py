@@ -5,7 +5,6 @@ A model that is written plainly is read without the packages that read all of pr
 
 from __future__ import annotations
 
-import hashlib
 import math
 from functools import partial
 from pathlib import Path
@@ -104,7 +103,7 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents | 
     rules = table = None
     if settings.charsmap:
         rules = read_charsmap(settings.charsmap, f"{path}, normalizer_spec.precompiled_charsmap")
-        table = CharacterTable(rules, tuple(pieces.user_defined), hashlib.sha256(settings.charsmap).hexdigest())
+        table = CharacterTable(rules, tuple(pieces.user_defined), settings.charsmap)
     trims = settings.trims
     if trims:
         text = rules.first_with("  ") if rules else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar, get_args
 
@@ -196,7 +195,7 @@ def _read_precompiled(step: JsonObject) -> Precompiled:
         blob = b""
     if base64.b64encode(blob).decode() != spelled:
         raise FileFormatError("not base64", value=spelled, where=where)
-    return Precompiled(read_charsmap(blob, where, is_text=True), hashlib.sha256(blob).hexdigest())
+    return Precompiled(read_charsmap(blob, where, is_text=True), blob)
 
 
 def _read_replace(step: JsonObject) -> normalizers.Replace:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from hashlib import sha256
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from tokdfa.regex.unicode.normalization import Normalizer, Sides, Substitution
 from tokdfa.regex.unicode.ranges import decode, pattern_class
 from tokdfa.regex.unicode.versions import read_data
 from tokdfa.tokenizers.models.unigram.character_rules import CharacterRules, CharacterTable
+from tokdfa.tokenizers.normalizers.steps import Prepend, Replace
 
 _SPECIAL = ("lead", "vowel", "tail", "syllable", "flag", "picture", "consonant", "control")
 _JOINER = "\u200d"
@@ -108,6 +110,8 @@ def _graphemes() -> re.Pattern[str]:
 
 
 SPACE = "\u2581"
+# One space for several, and none at the beginning.
+_FEWER_SPACES = (Replace(" {2,}", " ", literal=False), Replace(r"\A ", "", literal=False))
 # Only graphemes of fewer bytes are looked up as a whole.
 _LONG_GRAPHEME = 6
 
@@ -150,6 +154,17 @@ class SentencePieceNormalizer(Normalizer):
             return None
         space = SPACE if self.shows_spaces else " "
         return Substitution(space if self.puts_space else "", {" ": SPACE} if self.shows_spaces else {})
+
+    @property
+    def steps(self) -> tuple[Normalizer, ...]:
+        """All that is done after the table, as steps of tokenizers."""
+        space = SPACE if self.shows_spaces else " "
+        return (
+            *(_FEWER_SPACES if self.trims_spaces else ()),
+            *((Prepend(space),) if self.puts_space else ()),
+            *((Replace(" ", SPACE, literal=True),) if self.shows_spaces else ()),
+            *((Replace(rf"{space}+\z", "", literal=False),) if self.trims_spaces else ()),
+        )
 
     def sides(self, left: str, right: str) -> Sides | None:
         if self.table is not None:
@@ -211,11 +226,25 @@ class LlamaCppUnigramNormalizer(Normalizer):
         front = SPACE if self.puts_space and text.strip(" ") else ""
         return front + text.replace(" ", SPACE)
 
+    @property
+    def steps(self) -> tuple[Normalizer, ...]:
+        """All that is done after the table, as steps of tokenizers; for a text of spaces alone only nearly so."""
+        return (
+            *((*_FEWER_SPACES, Replace(r" \z", "", literal=False)) if self.trims_spaces else ()),
+            *((Prepend(SPACE),) if self.puts_space or self.trims_spaces else ()),
+            Replace(" ", SPACE, literal=True),
+        )
+
+    @property
+    def has_exact_steps(self) -> bool:
+        """Whether the steps do the same to every text."""
+        return self.trims_spaces or not self.puts_space
+
 
 class Precompiled(Normalizer):
     """A table that replaces characters, and graphemes that begin with one of its words.
 
-    Tables with equal digests have the same rules.
+    `blob` is the table as files have it; equal ones have the same rules.
 
     Notes
     -----
@@ -227,12 +256,12 @@ class Precompiled(Normalizer):
 
     keeps_beginning = is_local = True
 
-    def __init__(self, rules: Mapping[str, str], digest: str) -> None:
+    def __init__(self, rules: Mapping[str, str], blob: bytes) -> None:
         self._rules = CharacterRules.of(rules)
-        self._digest = digest
+        self.blob = blob
 
-    def __reduce__(self) -> tuple[type[Precompiled], tuple[Mapping[str, str], str]]:
-        return Precompiled, (self._rules, self._digest)
+    def __reduce__(self) -> tuple[type[Precompiled], tuple[Mapping[str, str], bytes]]:
+        return Precompiled, (self._rules, self.blob)
 
     def __call__(self, text: str) -> str:
         return map_graphemes(text, self._of_grapheme, self._of_characters)
@@ -274,10 +303,10 @@ class Precompiled(Normalizer):
         return {ord(word): replacement for word, replacement in self._rules.singles.items()}
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Precompiled) and self._digest == other._digest
+        return isinstance(other, Precompiled) and self.blob == other.blob
 
     def __hash__(self) -> int:
-        return hash(self._digest)
+        return hash(self.blob)
 
     def __repr__(self) -> str:
-        return f"Precompiled({self._digest})"
+        return f"Precompiled({sha256(self.blob).hexdigest()})"

@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import tokenizers
 
 import tokdfa
 from tests.support.conversions import NAMES, assert_is_right, converted
@@ -19,12 +20,14 @@ from tokdfa import Conversion
 from tokdfa.base.errors import TokdfaError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.jobs.conversion import api
 from tokdfa.tokenizers.formats.writers.draft import LostPart
+from tokdfa.tokenizers.formats.writers.tokenizer_json import draft_of
 
 # The conversions that are written for every member of a family.
+_UNIGRAM = "Unigram of tokenizers"
 ALWAYS = {
     *(
         (family, "tokenizer.json")
-        for family in ("ranks", "improper ranks", "bytes", "bytes, NFC", "Llama-2", "CLIP", "WordPiece")
+        for family in ("ranks", "improper ranks", "bytes", "bytes, NFC", "Llama-2", "CLIP", "WordPiece", _UNIGRAM)
     ),
     *((family, "tiktoken") for family in ("ranks", "improper ranks", "bytes")),
 }
@@ -33,7 +36,7 @@ ALWAYS = {
 # One of each kind; where no search decides, texts are tried for seconds.
 SOME = [
     *dict.fromkeys(family for family, _ in ALWAYS),
-    *("bytes, whole words", "bytes, prefix space", "prefix", "Unigram of tokenizers"),
+    *("bytes, whole words", "bytes, prefix space", "prefix"),
 ]
 
 
@@ -54,10 +57,24 @@ def test_what_is_written_has_the_ids_of_the_first_library(seed: int, families: l
         assert bool(found) == bool([*folder.iterdir()]) or isinstance(found, TokdfaError)
         assert not isinstance(found, TokdfaError) or not [*folder.iterdir()]
         assert (family, target) not in ALWAYS or found, (family, found)
-    # Each format can hold some, cannot hold others, and has no word for the rest.
-    assert all(outcomes[target, True] and outcomes[target, None] for target in NAMES if target != "gguf")
-    assert outcomes["tiktoken", False]
-    assert outcomes["merges", False]
+    # Each format can hold some, the others cannot hold some, and have no word for the rest.
+    assert all(outcomes[target, True] for target in NAMES if target != "gguf")
+    assert all(outcomes[target, answer] for target in ("tiktoken", "merges") for answer in (False, None))
+
+
+@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 60))])
+def test_both_libraries_give_the_ids_of_a_unigram_witness(seed: int, tmp_path: Path) -> None:
+    drawn = random.Random(seed)
+    member = FAMILIES["Unigram of SentencePiece"](drawn)
+    found = converted(member.tokenizer, "tokenizer.json", tmp_path)
+    # The tokens with which SentencePiece begins and ends a text are found in texts by tokenizers only.
+    assert isinstance(found, Conversion)
+    assert found.witness is not None
+    peer = tokenizers.Tokenizer.from_str(draft_of(member.tokenizer, "x").files["x"].decode())
+    for sample in (str(found.witness.text), *(member.text(drawn) for _ in range(20))):
+        assert found.tokenizer.encode(sample).tolist() == peer.encode(sample, add_special_tokens=False).ids, sample
+    assert member.encode(str(found.witness.text)) == list(found.witness.tokens_a or ())
+    assert list(found.witness.tokens_b or ()) == found.tokenizer.encode(str(found.witness.text)).tolist()
 
 
 def byte_level(**changes: object) -> tokdfa.AnyTokenizer:
@@ -101,8 +118,7 @@ def test_only_some_texts_may_have_to_keep_their_ids(tmp_path: Path) -> None:
     assert again.encode("the then").tolist() == tokenizer.encode("the then").tolist()
     assert again.encode("THE").tolist() != tokenizer.encode("THE").tolist()
     entries = tokdfa.load(b"[UNK]\na\n", format="vocab.txt")
-    with pytest.raises(UnsupportedFeatureError, match="byte pairs only"):
-        tokdfa.convert(entries, "tokenizer.json", tmp_path / "y", texts="a")
+    assert tokdfa.convert(entries, "tokenizer.json", tmp_path / "y", texts="a")
 
 
 def test_options_load_the_file_that_was_written(tmp_path: Path) -> None:
@@ -116,7 +132,7 @@ def test_options_load_the_file_that_was_written(tmp_path: Path) -> None:
 
 def test_models_without_a_word_are_refused_before_anything_is_written(tmp_path: Path) -> None:
     unigram = {"model": {"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["a", -1]]}, "decoder": {"type": "Fuse"}}
-    for target in NAMES:
+    for target in ("tiktoken", "merges"):
         with pytest.raises(UnsupportedFeatureError, match="Unigram"):
             tokdfa.convert(tokdfa.load(unigram), target, tmp_path / "x")  # type: ignore[arg-type]
     with pytest.raises(UnsupportedFeatureError, match="the formats are"):

@@ -6,6 +6,8 @@ import json
 import pickle
 import random
 from contextlib import nullcontext
+from hashlib import sha256
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +22,18 @@ from tests.support.unicode_texts import character, unicode_text
 from tokdfa.base.errors import FileFormatError, TokdfaError
 from tokdfa.regex.unicode.ranges import characters_of, decode
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
+from tokdfa.tokenizers.formats.writers.text_steps import normalizer_fields
+from tokdfa.tokenizers.formats.writers.tokenizer_json import tokenizer_json
 from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer
-from tokdfa.tokenizers.normalizers.sentencepiece import Precompiled
-from tokdfa.tokenizers.normalizers.steps import ByteLetters, Nmt, Normalizer
+from tokdfa.tokenizers.normalizers.sentencepiece import (
+    LlamaCppUnigramNormalizer,
+    Precompiled,
+    SentencePieceNormalizer,
+)
+from tokdfa.tokenizers.normalizers.steps import ByteLetters, Chain, Nmt, Normalizer
 
-library = pytest.importorskip("tokenizers").normalizers
+tokenizers = pytest.importorskip("tokenizers")
+library = tokenizers.normalizers
 GRAPHEMES = json.loads(
     (Path(tokdfa.regex.unicode.__file__).parent / "data" / "graphemes.json").read_text(encoding="utf-8")
 )
@@ -53,8 +62,7 @@ def pairs() -> list[tuple[Normalizer, Any]]:
     tables = [charsmap(nasty_rules(random.Random(seed))) for seed in range(3)]
     tables += [trained_table(rule) for rule in ("nmt_nfkc", "nfkc_cf")]
     made: list[tuple[Normalizer, Any]] = [
-        (Precompiled(read_charsmap(table, "here", is_text=True), str(at)), library.Precompiled(table))
-        for at, table in enumerate(tables)
+        (Precompiled(read_charsmap(table, "here", is_text=True), table), library.Precompiled(table)) for table in tables
     ]
     for number in range(16):
         flags = [bool(number >> bit & 1) for bit in range(4)]
@@ -94,13 +102,13 @@ def test_many_random_texts(tally: Tally) -> None:
 
 
 def test_equality_and_copies() -> None:
-    one = Precompiled({"a": "b"}, "x")
+    one = Precompiled({"a": "b"}, b"x")
     twin = pickle.loads(pickle.dumps(one))
     assert twin == one
     assert hash(twin) == hash(one)
     assert twin("a\u0301c") == "bc"
-    assert one != Precompiled({"a": "c"}, "y")
-    assert repr(one) == "Precompiled(x)"
+    assert one != Precompiled({"a": "c"}, b"y")
+    assert repr(one) == f"Precompiled({sha256(b'x').hexdigest()})"
 
 
 @pytest.mark.parametrize("rules", [{}, {"a": "b"}, {"a": "b", "ab": "c", "\U0001f600": "", "é": "e"}])
@@ -173,3 +181,26 @@ def test_a_root_that_the_library_refuses(root: int) -> None:
         processor = SentencePieceProcessor()
         with nullcontext() if accepted else pytest.raises(RuntimeError, match="precompiled_charsmap is invalid"):
             processor.LoadFromSerializedProto(model.SerializeToString())
+
+
+SPACINGS: list[SentencePieceNormalizer | LlamaCppUnigramNormalizer] = [
+    *(SentencePieceNormalizer(None, *flags) for flags in product((False, True), repeat=3)),
+    *(LlamaCppUnigramNormalizer(None, *flags) for flags in product((False, True), repeat=2)),
+]
+
+
+@pytest.mark.parametrize("normalizer", SPACINGS, ids=str)
+def test_steps_of_tokenizers_do_the_same_to_every_text(normalizer: Any) -> None:
+    fields = normalizer_fields(normalizer)
+    model = {"type": "BPE", "vocab": {}, "merges": []}
+    written = tokenizer_json(model, pre_tokenizer=None, decoder=None, normalizer=fields)
+    peer = tokenizers.Tokenizer.from_str(written.decode())
+    texts = ["".join(parts) for n in range(6) for parts in product("a \u2581\n", repeat=n)]
+    differing = []
+    for text in texts:
+        expected = normalizer(text)
+        library = text if peer.normalizer is None else peer.normalizer.normalize_str(text)
+        assert Chain(normalizer.steps)(text) == library, text
+        differing += [text] if library != expected else []
+    # llama.cpp puts no space before a text of spaces alone.
+    assert differing == ([] if getattr(normalizer, "has_exact_steps", True) else [" " * n for n in range(1, 6)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -28,18 +28,23 @@ from tokdfa.tokenizers.formats.writers.draft import Draft, Loss, LostPart, unwri
 from tokdfa.tokenizers.formats.writers.merges_txt import vocabulary_of
 from tokdfa.tokenizers.formats.writers.pre_names import PreName, nearest_name
 from tokdfa.tokenizers.formats.writers.vocabulary import (
+    loss_of_arithmetic,
     loss_of_normalizer,
     losses_beside_ids,
     losses_of_specials,
     rules_of,
     with_rules,
 )
+from tokdfa.tokenizers.models.unigram.character_rules import CharacterTable
+from tokdfa.tokenizers.normalizers.sentencepiece import LlamaCppUnigramNormalizer, Precompiled
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer, UnigramTokenizer
 
 
 def draft_of(tokenizer: AnyTokenizer, name: str) -> Draft:
-    """Return a tokenizer as the head of a GGUF file: over bytes, or over characters with a token for every byte."""
+    """Return a tokenizer as the head of a GGUF file: Unigram, or of rules over bytes or over characters with bytes."""
+    if tokenizer.algorithm == "Unigram":
+        return _unigrams(cast("UnigramTokenizer", tokenizer), name)
     merging = with_rules(tokenizer, "GGUF file")
     contents: Contents = merging.contents
     pre: PreName | None = None
@@ -60,6 +65,72 @@ def draft_of(tokenizer: AnyTokenizer, name: str) -> Draft:
     return Draft("gguf", {name: data}, {"format": "gguf"}, tuple(_losses(merging, pre)))
 
 
+def _unigrams(tokenizer: UnigramTokenizer, name: str) -> Draft:
+    """Return the draft of a Unigram tokenizer, with the settings of llama.cpp that are nearest to its normalizer."""
+    model = tokenizer.model
+    if model.unknown is None:
+        raise unwritable("a Unigram model in a GGUF file has an unknown piece, and here none", tokenizer.format)
+    if model.byte_ids is not None or tokenizer.contents.spelled_bytes:
+        what = "a Unigram model in a GGUF file has no pieces for bytes, and here some"
+        raise unwritable(what, tokenizer.format)
+    keys = {"model": "t5", "add_bos_token": False, "add_eos_token": False, "unknown_token_id": model.unknown}
+    data = _written(keys | _pieces(tokenizer) | _spaces(tokenizer))
+    return Draft("gguf", {name: data}, {"format": "gguf"}, tuple(_losses_of_unigrams(tokenizer)))
+
+
+def _pieces(tokenizer: UnigramTokenizer) -> dict[str, Any]:
+    """Return the texts, types and scores of all ids."""
+    model = tokenizer.model
+    texts = [text or f"[PAD{id}]" for id, text in enumerate(model.pieces)]
+    texts += [f"[PAD{id}]" for id in range(len(texts), tokenizer.n_ids)]
+    added = (0, len(texts) - len(model.pieces))
+    types = np.where(np.pad(model.is_found, added), NORMAL, UNUSED).tolist()
+    if model.unknown is not None:
+        types[model.unknown] = UNKNOWN
+    _put_specials(tokenizer, texts, types)
+    # An unused token must be worse than the unknown characters that it is made of.
+    worst = -_FAR_BELOW - 2 * float(np.abs(model.scores).max(initial=0.0))
+    found = zip(texts, types, np.pad(model.scores, added).tolist(), strict=True)
+    scores = [worst * len(text) if type == UNUSED else score for text, type, score in found]
+    return {"tokens": texts, "token_type": types, "scores": scores}
+
+
+def _spaces(tokenizer: UnigramTokenizer) -> dict[str, Any]:
+    """Return the settings of llama.cpp that are nearest to a normalizer and a pre-tokenizer."""
+    normalizer = tokenizer.rewriting.normalizer
+    steps = (normalizer, *getattr(normalizer, "steps", ()))
+    tables = [getattr(step, "table", step) for step in steps]
+    blobs = [table.blob for table in tables if isinstance(table, CharacterTable | Precompiled)]
+    return {
+        "add_space_prefix": _puts_space(tokenizer),
+        "remove_extra_whitespaces": normalizer is not None and normalizer("a  b") == normalizer("a b"),
+        **({"precompiled_charsmap": blobs[0]} if blobs else {}),
+    }
+
+
+_FAR_BELOW = 32.0
+
+
+def _losses_of_unigrams(tokenizer: Tokenizer) -> Iterator[Loss]:
+    yield from loss_of_arithmetic(tokenizer)
+    if not isinstance(tokenizer.rewriting.normalizer, LlamaCppUnigramNormalizer):
+        yield from loss_of_normalizer(tokenizer)
+    if not tokenizer.splitting.is_nothing:
+        yield Loss(LostPart.PRETOKENIZER)
+    yield from losses_of_specials(tokenizer.specials, has_flags=False)
+    yield from losses_beside_ids(tokenizer)
+
+
+def _put_specials(tokenizer: Tokenizer, texts: list[str], types: list[int]) -> None:
+    """Set the texts and types of special tokens; refuse two tokens with one text."""
+    for special in tokenizer.specials:
+        texts[special.id], types[special.id] = special.content, _type_of(special, types[special.id])
+    first: dict[str, int] = {}
+    for id, text in enumerate(texts):
+        if first.setdefault(text, id) != id:
+            raise unwritable(f"two tokens with one text, ids {first[text]} and {id}, at which llama.cpp aborts", text)
+
+
 def _tokens(tokenizer: Tokenizer) -> tuple[list[str], list[int]]:
     """Return the texts and the types of all ids."""
     vocabulary = vocabulary_of(tokenizer)
@@ -71,12 +142,7 @@ def _tokens(tokenizer: Tokenizer) -> tuple[list[str], list[int]]:
         texts[id], types[id] = text, BYTE if text in byte_tokens else NORMAL
         if contents.fallback is not None and text == contents.fallback.unknown:
             types[id] = UNKNOWN
-    for special in tokenizer.specials:
-        texts[special.id], types[special.id] = special.content, _type_of(special, types[special.id])
-    first: dict[str, int] = {}
-    for id, text in enumerate(texts):
-        if first.setdefault(text, id) != id:
-            raise unwritable(f"two tokens with one text, ids {first[text]} and {id}, at which llama.cpp aborts", text)
+    _put_specials(tokenizer, texts, types)
     return texts, types
 
 
@@ -130,7 +196,7 @@ def _written(keys: dict[str, Any]) -> bytes:
         path = Path(folder, "tokenizer.gguf")
         writer = GGUFWriter(path, "llama")
         for key, value in keys.items():
-            kind = {bool: "bool", int: "uint32", str: "string", list: "array"}[type(value)]
+            kind = {bool: "bool", int: "uint32", str: "string", list: "array", bytes: "array"}[type(value)]
             getattr(writer, f"add_{kind}")(f"tokenizer.ggml.{key}", value)
         writer.write_header_to_file()
         writer.write_kv_data_to_file()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -12,7 +13,7 @@ from tokdfa.tokenizers import decoding
 from tokdfa.tokenizers.formats.writers.draft import unwritable
 from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer
 from tokdfa.tokenizers.normalizers import steps as normalizers
-from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer
+from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, Precompiled
 from tokdfa.tokenizers.pretokenizers import steps as patterns
 from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
 
@@ -121,7 +122,9 @@ def respelled(pattern: str) -> str:
 def normalizer_fields(normalizer: Normalizer | None) -> Fields | None:
     """Return the normalizer; UnsupportedFeatureError if tokenizers has no word for one of its steps."""
     steps = () if normalizer is None else getattr(normalizer, "steps", (normalizer,))
-    return _sequence("normalizers", (each for step in steps for each in _normalizer_steps(step)))
+    table = getattr(normalizer, "table", None)
+    made = (each for step in steps for each in _normalizer_steps(step))
+    return _sequence("normalizers", ([_precompiled(table.blob)] if table else []) + [*made])
 
 
 def _normalizer_steps(step: Normalizer) -> list[Fields]:
@@ -141,10 +144,13 @@ def _normalizer_steps(step: Normalizer) -> list[Fields]:
         case BertNormalizer(cleans, chinese, strips, lowers):
             fields = {"clean_text": cleans, "handle_chinese_chars": chinese, "strip_accents": strips}
             return [{"type": "BertNormalizer", **fields, "lowercase": lowers}]
-        case SentencePieceNormalizer(table=None, trims_spaces=False, shows_spaces=True):
-            shown = _replace_fields(normalizers.Replace(" ", SPACE, literal=True))
-            return [*([{"type": "Prepend", "prepend": SPACE}] if step.puts_space else []), shown]
-    raise unwritable("a normalizer for which tokenizers has no word, or with a table that is not kept", step)
+        case Precompiled(blob=blob):
+            return [_precompiled(blob)]
+    raise unwritable("a normalizer for which tokenizers has no word", step)
+
+
+def _precompiled(blob: bytes) -> Fields:
+    return {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(blob).decode()}
 
 
 def _replace_fields(step: normalizers.Replace) -> Fields:

@@ -1,4 +1,4 @@
-"""tokenizer.json of the library `tokenizers`, with byte pairs or WordPiece."""
+"""tokenizer.json of the library `tokenizers`, with byte pairs, WordPiece or Unigram."""
 
 from __future__ import annotations
 
@@ -7,19 +7,29 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from tokdfa.tokenizers.decoding import DecodeSentencePiece
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.tokenizers.formats.json_text import as_serde_json
 from tokdfa.tokenizers.formats.writers.draft import Draft, Loss, LostPart, unwritable
 from tokdfa.tokenizers.formats.writers.merges_txt import vocabulary_of
 from tokdfa.tokenizers.formats.writers.text_steps import decoder_fields, normalizer_fields, pre_tokenizer_fields
-from tokdfa.tokenizers.formats.writers.vocabulary import losses_beside_ids, losses_of_specials, rules_of, with_rules
+from tokdfa.tokenizers.formats.writers.vocabulary import (
+    loss_of_arithmetic,
+    losses_beside_ids,
+    losses_of_specials,
+    rules_of,
+    with_rules,
+)
 from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 if TYPE_CHECKING:
+    from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
-    from tokdfa.tokenizers.tokenizer import Tokenizer, WordPieceTokenizer
+    from tokdfa.tokenizers.tokenizer import Tokenizer, UnigramTokenizer, WordPieceTokenizer
 
 
 def tokenizer_json(
@@ -65,8 +75,8 @@ def byte_pair_fields(vocabulary: Mapping[str, int], rules: list[tuple[str, str]]
 
 
 def draft_of(tokenizer: AnyTokenizer, name: str) -> Draft:
-    """Return a tokenizer that merges, or a WordPiece tokenizer, as a tokenizer.json."""
-    data = _wordpieces(tokenizer) if tokenizer.algorithm == "WordPiece" else _byte_pairs(tokenizer)
+    """Return a tokenizer that merges, or a WordPiece or Unigram tokenizer, as a tokenizer.json."""
+    data = _OF_MODELS.get(tokenizer.algorithm, _byte_pairs)(tokenizer)
     return Draft("tokenizer.json", {name: data}, {"format": "tokenizer.json"}, tuple(_losses(tokenizer)))
 
 
@@ -123,6 +133,53 @@ def _wordpieces(tokenizer: AnyTokenizer) -> bytes:
     )
 
 
+def _unigrams(tokenizer: AnyTokenizer) -> bytes:
+    segmenting = cast("UnigramTokenizer", tokenizer)
+    contents: UnigramContents = segmenting.contents
+    model = contents.model
+    # Every piece of a file is found in texts; these are the last ones to be the best.
+    least = float(model.scores[model.is_found].min(initial=0.0))
+    scores = dict(zip(model.pieces, np.where(model.is_found, model.scores, least).tolist(), strict=True))
+    ids = dict(zip(model.pieces, range(len(model.pieces)), strict=True))
+    added = [*_added_tokens(contents.specials, ids)]
+    words = sorted(ids, key=ids.__getitem__)
+    if len(model.pieces) > len(scores) or [*map(ids.__getitem__, words)] != [*range(len(words))]:
+        raise unwritable("ids without a piece of their own, for which a tokenizer.json has no word", contents.format)
+    fields: dict[str, Any] = {
+        "type": "Unigram",
+        "unk_id": model.unknown,
+        "vocab": [],
+        "byte_fallback": model.byte_ids is not None,
+    }
+    data = tokenizer_json(
+        fields,
+        pre_tokenizer=pre_tokenizer_fields(segmenting.splitting, is_bytewise=contents.spelled_bytes),
+        decoder=decoder_fields(contents.rewriting.decoding, is_bytewise=contents.spelled_bytes, suffix=None),
+        normalizer=normalizer_fields(contents.rewriting.normalizer),
+        added_tokens=added,
+    )
+    # The module json writes a number only as Python does.
+    rows = (f"[{json.dumps(word, ensure_ascii=False)}, {_read_as(scores.get(word, least))}]" for word in words)
+    return data.replace(b'"vocab": []', f'"vocab": [{", ".join(rows)}]'.encode(), 1)
+
+
+def _read_as(score: float) -> str:
+    """Return the number from which tokenizers, which rounds twice, reads a score, or nearly so; see `as_serde_json`."""
+    if as_serde_json(repr(score)) == score:
+        return repr(score)
+    for places in (16, 17):
+        digits, power = f"{score:.{places}e}".replace(".", "").split("e")
+        for change in range(-_MOST_CHANGE, _MOST_CHANGE + 1):
+            number = f"{int(digits) + change}e{int(power) - places}"
+            if as_serde_json(number) == score:
+                return number
+    return repr(score)
+
+
+_MOST_CHANGE = 32
+_OF_MODELS = {"WordPiece": _wordpieces, "Unigram": _unigrams}
+
+
 def _added_tokens(specials: Iterable[Special], vocabulary: dict[str, int]) -> Iterator[dict[str, Any]]:
     """Yield the added tokens; those to which the library would give another id are put into the vocabulary.
 
@@ -158,7 +215,11 @@ def _added_tokens(specials: Iterable[Special], vocabulary: dict[str, int]) -> It
 
 def _losses(tokenizer: AnyTokenizer) -> Iterator[Loss]:
     yield from losses_of_specials(tokenizer.specials, has_flags=True)
-    decoding = cast("Tokenizer", tokenizer).rewriting.decoding or ()
+    rewriting = cast("Tokenizer", tokenizer).rewriting
+    decoding, table = rewriting.decoding or (), getattr(rewriting.normalizer, "table", None)
+    if table is not None:
+        yield Loss(LostPart.NORMALIZER, ("SentencePiece",))
+    yield from loss_of_arithmetic(tokenizer)
     if any(isinstance(step, DecodeSentencePiece) for step in decoding):
         yield Loss(LostPart.DECODER, ("SentencePiece",))
     yield from losses_beside_ids(tokenizer)

@@ -82,6 +82,13 @@ def losses_beside_ids(tokenizer: AnyTokenizer) -> Iterator[Loss]:
     yield Loss(LostPart.NAMES)
 
 
+def loss_of_arithmetic(tokenizer: AnyTokenizer) -> Iterator[Loss]:
+    """Yield the arithmetic of scores, for formats that have the one of tokenizers: sums of 64 bits."""
+    arithmetic = getattr(cast("Tokenizer", tokenizer).model, "arithmetic", None)
+    if arithmetic not in (None, "tokenizers"):
+        yield Loss(LostPart.ARITHMETIC, (arithmetic,))
+
+
 def loss_of_normalizer(tokenizer: Tokenizer) -> Iterator[Loss]:
     """Yield the normalizer, for formats that have none."""
     normalizer = tokenizer.rewriting.normalizer

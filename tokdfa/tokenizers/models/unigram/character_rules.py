@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
+from hashlib import sha256
 
 import numpy as np
 
@@ -163,17 +164,17 @@ class CharacterRules(Mapping[str, str]):
 class CharacterTable:
     """A table that replaces words of one or more characters, the longest at each offset.
 
-    The pieces `kept` are found before the rules apply, the longest at each offset; no rule touches them. Tables with
-    equal digests have the same rules.
+    The pieces `kept` are found before the rules apply, the longest at each offset; no rule touches them. `blob` is the
+    table as files have it; equal ones have the same rules.
     """
 
-    def __init__(self, rules: Mapping[str, str], kept: tuple[str, ...], digest: str) -> None:
+    def __init__(self, rules: Mapping[str, str], kept: tuple[str, ...], blob: bytes) -> None:
         self.rules = CharacterRules.of(rules)
         self.kept = kept
-        self._digest = digest
+        self.blob = blob
 
-    def __reduce__(self) -> tuple[type[CharacterTable], tuple[Mapping[str, str], tuple[str, ...], str]]:
-        return CharacterTable, (self.rules, self.kept, self._digest)
+    def __reduce__(self) -> tuple[type[CharacterTable], tuple[Mapping[str, str], tuple[str, ...], bytes]]:
+        return CharacterTable, (self.rules, self.kept, self.blob)
 
     def __call__(self, text: str) -> str:
         """Return `text` with everything replaced."""
@@ -207,7 +208,7 @@ class CharacterTable:
     @cached_property
     def _showing_drops(self) -> CharacterTable:
         """The same table, but for a mark where something is dropped."""
-        return CharacterTable({word: new or "\0" for word, new in self.rules.items()}, self.kept, self._digest)
+        return CharacterTable({word: new or "\0" for word, new in self.rules.items()}, self.kept, self.blob)
 
     @cached_property
     def touched(self) -> frozenset[str]:
@@ -284,13 +285,13 @@ class CharacterTable:
         return re.compile("|".join(options) or "(?!)")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, CharacterTable) and repr(self) == repr(other)
+        return isinstance(other, CharacterTable) and (self.blob, self.kept) == (other.blob, other.kept)
 
     def __hash__(self) -> int:
-        return hash((self._digest, self.kept))
+        return hash((self.blob, self.kept))
 
     def __repr__(self) -> str:
-        return f"CharacterTable({self._digest}, {self.kept!r})"
+        return f"CharacterTable({sha256(self.blob).hexdigest()}, {self.kept!r})"
 
 
 def _class(characters: Iterable[str]) -> str:

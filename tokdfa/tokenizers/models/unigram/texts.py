@@ -169,7 +169,7 @@ def text_segmenter(segmenter: Segmenter, normalizer: Normalizer | None) -> TextS
         return None
     if not isinstance(normalizer, SentencePieceNormalizer) or not normalizer.shows_spaces or normalizer.continues:
         return None
-    table = normalizer.table or CharacterTable({}, (), "")
+    table = normalizer.table or CharacterTable({}, (), b"")
     # Then spaces always cut a text, and no rule makes a visible space.
     if table.rules.words_have(" ") or table.rules.first_with(SPACE) is not None:
         return None

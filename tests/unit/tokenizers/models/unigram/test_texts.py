@@ -42,7 +42,7 @@ def random_parts(drawn: random.Random) -> tuple[UnigramModel, SentencePieceNorma
     texts = [" ", "", "...", "é", "b a", "  ", "c", "xx"]
     rules = {key: drawn.choice(texts) for key in drawn.sample(keys, drawn.randrange(len(keys)))}
     kept = tuple(drawn.sample(["a…", "bc", "日日", "\n", "c"], drawn.choice([0, 0, 1, 3])))
-    table = CharacterTable(rules, kept, "") if rules or kept else None
+    table = CharacterTable(rules, kept, b"") if rules or kept else None
     return model, SentencePieceNormalizer(table, drawn.random() < 0.6, drawn.random() < 0.6, True)
 
 
@@ -140,7 +140,7 @@ def test_ways_that_lead_by_little() -> None:
 def test_what_needs_more_room() -> None:
     model, _ = random_parts(random.Random(1))
     segmenter = Segmenter(model)
-    normalizer = SentencePieceNormalizer(CharacterTable({"é": "x" * 30}, (), ""), True, True, True)
+    normalizer = SentencePieceNormalizer(CharacterTable({"é": "x" * 30}, (), b""), True, True, True)
     texts = text_segmenter(segmenter, normalizer)
     assert texts is not None
     # A long word, ids that are more than the bytes of the text, and a word that is normalized elsewhere.
@@ -162,7 +162,7 @@ def owned_bytes(texts: TextSegmenter) -> int:
 
 def test_arrays_stay_bounded_over_1000_calls() -> None:
     model, _ = random_parts(random.Random(1))
-    normalizer = SentencePieceNormalizer(CharacterTable({"é": "x" * 30}, (), ""), True, True, True)
+    normalizer = SentencePieceNormalizer(CharacterTable({"é": "x" * 30}, (), b""), True, True, True)
     texts = text_segmenter(Segmenter(model), normalizer)
     assert texts is not None
     # Short; a word longer than the room for words, for nodes and for ids; more ids than bytes; all of them.
@@ -186,7 +186,7 @@ def test_arrays_stay_bounded_over_1000_calls() -> None:
 @pytest.mark.parametrize("word", ["ab" * 500_000, "é" * 30_000, "éab日" * 100_000])
 def test_a_long_word_takes_linear_memory(word: str) -> None:
     model, _ = random_parts(random.Random(1))
-    normalizer = SentencePieceNormalizer(CharacterTable({"é": "x" * 30}, (), ""), True, True, True)
+    normalizer = SentencePieceNormalizer(CharacterTable({"é": "x" * 30}, (), b""), True, True, True)
     texts = text_segmenter(Segmenter(model), normalizer)
     assert texts is not None
     texts.encode_whole("ab")
@@ -205,9 +205,9 @@ def test_which_tokenizers_have_it() -> None:
     segmenter = Segmenter(model)
     assert text_segmenter(segmenter, replace(normalizer, table=None)) is not None
     for table in (
-        CharacterTable({"a b": "c"}, (), ""),
-        CharacterTable({"a": SPACE}, (), ""),
-        CharacterTable({}, (SPACE,), ""),
+        CharacterTable({"a b": "c"}, (), b""),
+        CharacterTable({"a": SPACE}, (), b""),
+        CharacterTable({}, (SPACE,), b""),
     ):
         assert text_segmenter(segmenter, replace(normalizer, table=table)) is None
     assert text_segmenter(segmenter, replace(normalizer, shows_spaces=False)) is None
@@ -227,7 +227,7 @@ def test_which_tokenizers_have_it() -> None:
 )
 def test_rules_are_added_when_a_text_may_need_one(use: Callable[[TextSegmenter, str], Any]) -> None:
     model, _ = random_parts(random.Random(1))
-    table = CharacterTable({"é": "ab"}, (), "")
+    table = CharacterTable({"é": "ab"}, (), b"")
     texts = text_segmenter(Segmenter(model), SentencePieceNormalizer(table, True, True, True))
     assert texts is not None
     lacking, plain = texts._tables, use(texts, "ab").tolist()
