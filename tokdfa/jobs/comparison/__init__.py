@@ -8,8 +8,8 @@ encoding each text before it becomes a witness). Then one of
   text that separates them runs in `separation`, over the product of their automata: `joint` has their splittings side
   by side, `parts` their tokens, `reach` the product and the states of it that texts reach. Where it cannot run,
   `derived` may show that both merge alike. `restricted` leaves only the texts of one language;
-- `models`: two Unigram tokenizers, part by part and by texts that are tried, or two WordPiece tokenizers; and what is
-  tried, and for how long, if no search decides;
+- `models`: two Unigram tokenizers, part by part and by texts that are tried (those of `rounding` if only the
+  arithmetic differs), or two WordPiece tokenizers; and what is tried, and for how long, if no search decides;
 - `longest_match`: two tokenizers that take the longest token.
 
 Used by: the command `compare`, `report`.

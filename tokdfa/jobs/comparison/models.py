@@ -18,6 +18,7 @@ from tokdfa.base.errors import AlphabetError, LimitExceededError, UnsupportedFea
 from tokdfa.jobs.comparison import result
 from tokdfa.jobs.comparison.dictionaries import by_length
 from tokdfa.jobs.comparison.parts import as_text, same_normalizers, splitting_of
+from tokdfa.jobs.comparison.rounding import texts_of_near_sums
 from tokdfa.regex.unicode import Ranges, characters_of, difference, library_of, ranges, union
 from tokdfa.tokenizers.models.wordpiece.difference import first_difference, is_shortest, same_words
 from tokdfa.tokenizers.models.wordpiece.end_to_end import EndToEnd
@@ -189,6 +190,7 @@ def shrunk(text: str, separates: Callable[[str], bool]) -> str:
 
 
 _SHOWN = 10
+_N_BEFORE_LONG = 2_000
 # The score and the id of each piece that is found in texts.
 _Scores: TypeAlias = dict[str, tuple[float, int]]
 
@@ -218,7 +220,11 @@ def compare_unigrams(
         return found(True, checked={**parts, result.Part.SEARCH: result.Outcome.COMPLETE})
     names = partial(_pieces, a), partial(_pieces, b)
     difference = partial(result.confirmed, a, b, names=names if ignore_ids else None)
-    texts = chain(_texts_of_pieces(a, b, mine, theirs, others), _random_texts(a, b, mine, theirs))
+    near = texts_of_near_sums({piece: score for piece, (score, _) in mine.items()})
+    near = near if a.model.arithmetic != b.model.arithmetic else iter(())
+    drawn = _random_texts(a, b, mine, theirs)
+    # The texts with near sums are long.
+    texts = chain(_texts_of_pieces(a, b, mine, theirs, others), islice(drawn, _N_BEFORE_LONG), near, drawn)
     text = next(filter(difference, within(tuning.max_seconds, texts)), None)
     if text is None:
         raise UnsupportedFeatureError(result.undecided_words(result.Obstacle.NO_TEXT_FOUND))

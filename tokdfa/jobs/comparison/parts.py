@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tokdfa.automata.alphabet import Word
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
@@ -19,6 +20,8 @@ from tokdfa.regex.unicode.normalization import Normalizer, Substitution
 from tokdfa.regex.unicode.utf8 import BYTE_OF, BYTES_OF_UTF8
 from tokdfa.tokenizers.boundaries.added import break_each_other
 from tokdfa.tokenizers.encoding.special import Special
+from tokdfa.tokenizers.encoding.symbols import Fallback
+from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.models.unigram.character_rules import CharacterTable
 from tokdfa.tokenizers.neighbours import Neighbours, neighbours
 from tokdfa.tokenizers.normalizers.sentencepiece import LlamaCppUnigramNormalizer, SentencePieceNormalizer
@@ -202,28 +205,27 @@ class Parts:
         a, b = self.a.dictionary, self.b.dictionary
         if self._have_same_merges or a.alphabet.kind != b.alphabet.kind:
             return None
-        are_proper = all(
-            side.merges is None and side.dictionary.properness() and agrees_with_leftmost(side.dictionary)
-            for side in (self.a, self.b)
-        )
-        return compare_dictionaries(a, b) if are_proper else None
+        return compare_dictionaries(a, b) if all(map(_follows_rules, (self.a, self.b))) else None
 
     @cached_property
     def _merging(self) -> Outcome:
         """Whether every piece has the same tokens under both, if they are written differently."""
+        # Words over symbols that no text has may tell dictionaries apart.
+        if self._of_dictionaries or (self.neighbours is None and self._derive_alike):
+            return Outcome.EQUIVALENT
         if self._of_dictionaries is not None:
-            return Outcome.EQUIVALENT if self._of_dictionaries else Outcome.DIFFERENT
+            return Outcome.DIFFERENT
         if self.neighbours is None:
-            return Outcome.EQUIVALENT if self._derive_alike else Outcome.UNKNOWN
+            return Outcome.UNKNOWN
         return Outcome.EQUIVALENT if Vocabularies(*self.neighbours, ignore_ids=True).are_equal else Outcome.DIFFERENT
 
     @cached_property
     def _derive_alike(self) -> bool:
         """Whether the same pairs make the same tokens of the same symbols, in the same order."""
         a, b = self.a, self.b
-        if any(side.why_not("leftmost") is not None for side in (a, b)):
+        if any(side.why_not("leftmost") is not None and not _follows_rules(side) for side in (a, b)):
             return False
-        symbols = [{*map(as_text, side.dictionary.alphabet.symbols)} for side in (a, b)]
+        symbols = [{*map(as_text, side.dictionary.alphabet.symbols)} - _never_met(side) for side in (a, b)]
         return symbols[0] == symbols[1] and derived_merges(a) == derived_merges(b)
 
     def _other_ids(self) -> int | None:
@@ -280,7 +282,7 @@ class Parts:
             return False
         if {*map(a.token, a.whole_piece_tokens.tolist())} != {*map(b.token, b.whole_piece_tokens.tolist())}:
             return False
-        if not self.ignore_ids and given_ids(a) != given_ids(b):
+        if not self.ignore_ids and _given_ids(a) != _given_ids(b):
             return False
         return checked[Part.DICTIONARY] in (Outcome.SAME, Outcome.EQUIVALENT)
 
@@ -308,6 +310,28 @@ class Parts:
         # Live tokens without ids, ignoring those with bytes that no text has.
         without = (of.words[number] for of in self.neighbours for number in of.live[of.ids[of.live] < 0].tolist())
         return Obstacle.NO_IDS if any(map(BYTES_OF_UTF8.issuperset, without)) else None
+
+
+def _follows_rules(side: Tokenizer) -> bool:
+    """Return whether merging by Algorithm 1 and merging the leftmost of the strongest pairs are the same."""
+    dictionary = side.dictionary
+    return side.merges is None and bool(dictionary.properness()) and bool(agrees_with_leftmost(dictionary))
+
+
+def _never_met(side: Tokenizer) -> set[str]:
+    """Return symbols of several characters that no text has, such as an unknown one next to one for every byte."""
+    contents: Contents = side.contents
+    if contents.suffix or contents.prefix or side.why_not("bytes") is None:
+        return set()
+    fallback = contents.fallback or Fallback()
+    met = {*contents.atoms, fallback.unknown, *(fallback.bytes or ())}
+    texts = map(as_text, side.dictionary.alphabet.symbols)
+    return {text for text in texts if text is not None and len(text) > 1 and text not in met}
+
+
+def _given_ids(side: Tokenizer) -> dict[Word, int]:
+    ids, never_met = given_ids(side), _never_met(side)
+    return {word: id for word, id in ids.items() if len(word) > 1 or as_text(word) not in never_met}
 
 
 def splitting_of(side: Tokenizer) -> Splitting:

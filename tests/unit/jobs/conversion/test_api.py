@@ -7,11 +7,14 @@ import os
 import random
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
+import sentencepiece
 import tokenizers
 
 import tokdfa
+from tests.support import sentencepieces
 from tests.support.conversions import NAMES, assert_is_right, converted
 from tests.support.families import FAMILIES
 from tests.support.seeds import seeds
@@ -21,6 +24,7 @@ from tokdfa.base.errors import TokdfaError, UnsupportedFeatureError, WrongTypeEr
 from tokdfa.jobs.conversion import api
 from tokdfa.tokenizers.formats.writers.draft import LostPart
 from tokdfa.tokenizers.formats.writers.tokenizer_json import draft_of
+from tokdfa.tokenizers.twins import with_specials
 
 # The conversions that are written for every member of a family.
 _UNIGRAM = "Unigram of tokenizers"
@@ -75,6 +79,38 @@ def test_both_libraries_give_the_ids_of_a_unigram_witness(seed: int, tmp_path: P
         assert found.tokenizer.encode(sample).tolist() == peer.encode(sample, add_special_tokens=False).ids, sample
     assert member.encode(str(found.witness.text)) == list(found.witness.tokens_a or ())
     assert list(found.witness.tokens_b or ()) == found.tokenizer.encode(str(found.witness.text)).tolist()
+
+
+def without_user_defined_pieces() -> bytes:
+    from sentencepiece import sentencepiece_model_pb2 as pb
+
+    model: Any = pb.ModelProto()  # type: ignore[attr-defined]
+    model.ParseFromString(sentencepieces.trained("identity", True))
+    model.normalizer_spec.remove_extra_whitespaces = False
+    for id, piece in enumerate(model.pieces):
+        if piece.type == piece.USER_DEFINED:
+            piece.type, piece.piece = piece.CONTROL, f"<ctl{id}>"
+    # llama.cpp makes any token of its characters.
+    for character in sorted({*"<unk>"} - {piece.piece for piece in model.pieces}):
+        model.pieces.add(piece=character, score=-1000.0)
+    written: bytes = model.SerializeToString()
+    return written
+
+
+@pytest.mark.parametrize("target", ["tokenizer.json", "gguf"])
+def test_byte_pairs_of_sentencepiece_are_written_if_special_tokens_are_text(target: Any, tmp_path: Path) -> None:
+    data = without_user_defined_pieces()
+    tokenizer, peer = tokdfa.load(data), sentencepiece.SentencePieceProcessor(model_proto=data)
+    found = tokdfa.convert(tokenizer, target, tmp_path / NAMES[target], special_tokens="plain")
+    assert found, found
+    again, drawn = with_specials(tokdfa.load(found.files[0], **found.options), "plain"), random.Random(target)
+    for _ in range(200):
+        sample = "".join(drawn.choices(sentencepieces.SYMBOLS, k=drawn.randrange(12)))
+        assert again.encode(sample).tolist() == peer.encode(sample), sample
+    # SentencePiece never finds its own special tokens in a text, and the libraries of both formats do.
+    found = tokdfa.convert(tokenizer, target, tmp_path / NAMES[target])
+    assert found.witness is not None
+    assert found.witness.text == "<s>"
 
 
 def byte_level(**changes: object) -> tokdfa.AnyTokenizer:

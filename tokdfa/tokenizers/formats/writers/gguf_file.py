@@ -142,6 +142,8 @@ def _tokens(tokenizer: Tokenizer) -> tuple[list[str], list[int]]:
         texts[id], types[id] = text, BYTE if text in byte_tokens else NORMAL
         if contents.fallback is not None and text == contents.fallback.unknown:
             types[id] = UNKNOWN
+        elif text in contents.atoms:
+            types[id] = USER_DEFINED
     _put_specials(tokenizer, texts, types)
     return texts, types
 

@@ -85,11 +85,10 @@ def _byte_pairs(tokenizer: AnyTokenizer) -> bytes:
     contents: Contents = merging.contents
     is_bytewise = merging.why_not("bytes") is None or contents.spelled_bytes
     vocabulary = vocabulary_of(merging)
-    added = [*_added_tokens(merging.specials, vocabulary)]
+    # Symbols of several characters are found in the normalized text, as are these.
+    atoms = (Special(vocabulary[text], text, level=1, is_text=True) for text in contents.atoms)
+    added = [*_added_tokens((*merging.specials, *atoms), vocabulary)]
     fallback = contents.fallback
-    if contents.atoms:
-        what = "symbols of several characters, for which a tokenizer.json has no word"
-        raise unwritable(what, contents.atoms[0])
     model = byte_pair_fields(
         vocabulary,
         rules_of(merging),

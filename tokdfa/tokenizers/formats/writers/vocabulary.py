@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import cast
 
+import numpy as np
+
 from tokdfa.automata.alphabet import Word
 from tokdfa.regex.unicode.utf8 import spell
 from tokdfa.tokenizers.encoding.special import Special
@@ -62,9 +64,16 @@ def rules_of(tokenizer: Tokenizer) -> list[tuple[str, str]]:
     """Return the rules as spelled, in order.
 
     Where every split of a token is a rule, as in rank files, this is the one that makes it: merging makes a token from
-    one pair only, because the steps within its bytes do not depend on the bytes around it.
+    one pair only, because the steps within its bytes do not depend on the bytes around it. All pairs are written if the
+    rules do not determine them.
     """
     prefix = tokenizer.contents.prefix
+    merges = tokenizer.merges
+    if merges is not None:
+        words = [spelled(word, prefix) for word in (*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens)]
+        order = np.argsort(merges.priority, kind="stable")
+        pairs = zip(merges.left[order].tolist(), merges.right[order].tolist(), strict=True)
+        return [(words[left], words[right]) for left, right in pairs]
     return [(spelled(left, prefix), spelled(right, prefix)) for left, right in tokenizer.dictionary]
 
 
