@@ -260,13 +260,15 @@ class DecodeSpaced(DecodeStep):
 class DecodeSentencePiece(DecodeStep):
     """SentencePiece: the visible space becomes a space, and the one put before the text is removed.
 
-    Byte tokens are read as UTF-8 character by character; a byte that begins no character becomes U+FFFD.
+    Byte tokens are read as UTF-8 character by character; a byte that begins no character becomes U+FFFD. The visible
+    space remains in tokens that are `kept` as they are.
     """
 
     drops_first: bool
     drops_all: bool
     unknown: str
     surface: str
+    kept: frozenset[str] = frozenset()
     is_separate = True
 
     def __call__(self, tokens: list[str]) -> list[str]:
@@ -289,10 +291,11 @@ class DecodeSentencePiece(DecodeStep):
                 spelled.append(self.surface)
                 is_text = is_text or bool(self.surface)
                 continue
-            if at_begin and token.startswith(_SPACE):
+            is_kept = token in self.kept
+            if at_begin and token.startswith(_SPACE) and not is_kept:
                 token = token[1:]
                 dropped = not self.drops_all
-            spelled.append(token.replace(_SPACE, " "))
+            spelled.append(token if is_kept else token.replace(_SPACE, " "))
             is_text = is_text or bool(token)
         return spelled + _characters(run)[0]
 

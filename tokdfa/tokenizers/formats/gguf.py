@@ -28,7 +28,6 @@ from tokdfa.tokenizers.formats.gguf_tokens import (
     UNUSED,
     USER_DEFINED,
     GGUFTokens,
-    check_spaces,
     found_in,
     read_scores,
     read_tokens,
@@ -144,7 +143,6 @@ def _decoded(text: str) -> bytes:
 
 def _characters(head: GGUFHead, tokens: GGUFTokens) -> Contents:
     """Return the contents of a file of Gemma 4, which merges characters; others become their bytes."""
-    check_spaces(head, tokens)
     if UNUSED in tokens.types:
         what = "an unused token, which llama.cpp neither finds nor shows"
         raise head.unmodelled(what, tokens.texts[tokens.types.index(UNUSED)], TYPES)
@@ -157,7 +155,7 @@ def _characters(head: GGUFHead, tokens: GGUFTokens) -> Contents:
     return replace(
         contents,
         splitting=Splitting("llama.cpp", (Split(r"[^\n]+|\n+"),)),
-        rewriting=_spaces(False),
+        rewriting=_spaces(False, tokens),
         **found | {"ignored": ("add_bos_token", *(name for name in found["ignored"] if name != "add_bos_token"))},
     )
 
@@ -177,20 +175,21 @@ def _check_lines(head: GGUFHead, tokens: GGUFTokens, pairs: Pairs) -> None:
             raise head.unmodelled("a token of line feeds that no rules make", text, TOKENS, id)
 
 
-def _spaces(puts_space: bool) -> Rewriting:
+def _spaces(puts_space: bool, tokens: GGUFTokens) -> Rewriting:
+    """Return how spaces are written and read: not in the special tokens, which llama.cpp shows as they are."""
     normalizer = SentencePieceNormalizer(None, puts_space, trims_spaces=False, shows_spaces=True)
-    return Rewriting(normalizer, (DecodeSentencePiece(puts_space, False, "", ""),))
+    kept = frozenset(special.content for special in tokens.specials if SPACE in special.content)
+    return Rewriting(normalizer, (DecodeSentencePiece(puts_space, False, "", "", kept),))
 
 
 def _sentencepiece(head: GGUFHead, tokens: GGUFTokens) -> Contents:
     scores = read_scores(head, tokens)
-    check_spaces(head, tokens)
     normal: dict[str, int] = {}
     byte_tokens: dict[str, int] = {}
     for id, text in enumerate(tokens.texts):
         if byte_of(text) is not None:
             byte_tokens[text] = id
-        elif id not in tokens.found:
+        elif id not in tokens.found or _is_merged(text, tokens.id_of):
             normal[text] = id
         if len(text) > _LONGEST_PIECE:
             raise head.unmodelled(f"a token of more than {_LONGEST_PIECE} characters", text, TOKENS, id)
@@ -206,9 +205,19 @@ def _sentencepiece(head: GGUFHead, tokens: GGUFTokens) -> Contents:
         format="gguf",
         **merging,
         fallback=Fallback(bytes=BYTE_TOKENS),
-        rewriting=_spaces(splits),
+        rewriting=_spaces(splits, tokens),
         **found_in(head, tokens, True),
     )
+
+
+def _is_merged(text: str, id_of: Mapping[str, int]) -> bool:
+    """Return whether merging may make a special token: it has the sign for a space, so it is not found in its text."""
+
+    def is_part(part: str) -> bool:
+        return len(part) == 1 or part in id_of
+
+    cuts = range(1, len(text)) if SPACE in text else ()
+    return any(is_part(text[:cut]) and is_part(text[cut:]) for cut in cuts)
 
 
 def _check_byte_tokens(head: GGUFHead, tokens: GGUFTokens, byte_tokens: Mapping[str, int]) -> None:

@@ -13,7 +13,6 @@ from tokdfa.base.errors import FileFormatError
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import LARGEST_ID
 from tokdfa.tokenizers.formats.gguf_head import GGUFHead
-from tokdfa.tokenizers.normalizers.sentencepiece import SPACE
 
 LLAMA_CPP = "llama.cpp of llama-cpp-python 0.3.36"
 """The standard: its llama_tokenize with parse_special, and without add_special."""
@@ -178,14 +177,6 @@ def found_in(head: GGUFHead, tokens: GGUFTokens, adds_begin: bool, adds_end: boo
     ends = {"add_bos_token": adds_begin, "add_eos_token": adds_end}
     ignored = tuple(name for name, default in ends.items() if head.boolean(f"tokenizer.ggml.{name}", default))
     return {"specials": tokens.specials, "finds_specials": True, "ignored": ignored}
-
-
-def check_spaces(head: GGUFHead, tokens: GGUFTokens) -> None:
-    """Refuse a special token with the sign for a space: llama.cpp looks for it before it writes that sign."""
-    for id in tokens.found:
-        if SPACE in tokens.texts[id]:
-            what = "a special token with the sign for a space, which llama.cpp looks for before it writes that sign"
-            raise head.unmodelled(what, tokens.texts[id], TOKENS, id)
 
 
 def read_scores(head: GGUFHead, tokens: GGUFTokens) -> Float32Array:

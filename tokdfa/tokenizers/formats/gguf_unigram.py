@@ -18,14 +18,13 @@ from tokdfa.tokenizers.formats.gguf_tokens import (
     UNUSED,
     USER_DEFINED,
     GGUFTokens,
-    check_spaces,
     found_in,
     read_scores,
 )
 from tokdfa.tokenizers.formats.unigram import UnigramContents
 from tokdfa.tokenizers.models.unigram.character_rules import CharacterTable
 from tokdfa.tokenizers.models.unigram.model import UnigramModel, unknown_score
-from tokdfa.tokenizers.normalizers.sentencepiece import LlamaCppUnigramNormalizer
+from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, LlamaCppUnigramNormalizer
 
 _UNKNOWN_OF_T5 = 2
 # An unknown character has ten less than the least score. Below this, any piece is better than two of them.
@@ -34,7 +33,10 @@ _LARGEST_LEAST = 10
 
 def read_unigram(head: GGUFHead, tokens: GGUFTokens) -> UnigramContents:
     """Return the contents of a file of a Unigram model: sums of 64 bits, as in tokenizers, over a whole text."""
-    check_spaces(head, tokens)
+    for special in tokens.specials:
+        if SPACE in special.content:
+            what = "a special token with the sign for a space, which llama.cpp looks for before it writes that sign"
+            raise head.unmodelled(what, special.content, TOKENS, special.id)
     types, scores = np.array(tokens.types), read_scores(head, tokens)
     least = float(scores[types == NORMAL].min(initial=np.inf))
     if not least < _LARGEST_LEAST:

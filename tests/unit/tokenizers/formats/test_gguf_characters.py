@@ -97,7 +97,6 @@ BYTES = [3, 3, *[6] * 256]
         ([("a", "b")], "token_type", Typed("i32", [*BYTES, 1, 1, 1, 1, 5]), "an unused token, .*: 'ab'"),
         ([], "token_type", Typed("i32", [*BYTES[:-1], 1, 1, 1, 1, 1]), "byte token whose type is not that"),
         ([], "token_type", Typed("i32", [*BYTES, 6, 1, 1, 1]), "byte tokens whose name is none"),
-        ([("\u2581", "a")], "token_type", Typed("i32", [*BYTES, 1, 1, 1, 1, 4]), "sign for a space"),
     ],
 )
 def test_characters_refused_with_the_key(rules: list[tuple[str, str]], key: str, value: Typed, message: str) -> None:
