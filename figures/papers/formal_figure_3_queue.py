@@ -14,7 +14,8 @@ STEPS = 4
 SHOWN = 5
 
 _CELL, _ROW, _LEFT = 27, 92, 24
-_MERGED, _MADE = "#f4cccc", "#d5efdb"
+_MERGED, _MADE, _BOTH = "#f4cccc", "#d5efdb", "#dccbea"
+_GREY = "#aaaaaa"
 
 
 def steps() -> list[tuple[list[list[str]], list[tuple[str, str, int]]]]:
@@ -51,34 +52,48 @@ def _merge(units: list[str], pair: tuple[str, str]) -> list[str]:
 
 
 def draw() -> str:
-    """Draw a row for each step: the queue above the list; the next pair to merge is red, new units are green."""
+    """Draw a row for each step: the queue above the list.
+
+    The next pair to merge is red, new units are green, and new units that are merged next are purple. Black lines lead
+    from the queue to the units to merge, grey ones to the first pair that a merge takes away from another pair.
+    """
     parts = [text(_LEFT, 22, "The linked list, and the queue of pairs with their counts", font_size="14")]
     known = {*TEXT}
     for number, (lists, queue) in enumerate(steps()):
         top = 40 + number * _ROW
         best = queue[0][:2] if number < STEPS else None
         x = _LEFT
+        heads: dict[tuple[str, str], float] = {}
         for u, v, count in queue[:SHOWN]:
             label = f"{u} {v}"
             width = 22 + 7.5 * len(label)
+            heads[u, v] = x + width / 2
             parts.append(box(x, top, width, 20, fill=_MERGED if (u, v) == best else "white"))
             parts.append(text(x + width / 2, top + 14, label, anchor="middle"))
             parts.append(box(x + width, top, 22, 20, dash="3 2"))
             parts.append(text(x + width + 11, top + 14, str(count), anchor="middle"))
             x += width + 34
         parts.append(text(x, top + 14, f"… {len(queue)} pairs", fill="#555555"))
-        at = 0
+        at, lines = 0, list[str]()
         for units in lists:
             red = _places(units, best)
             for place, unit in enumerate(units):
                 left, width = _LEFT + at * _CELL, len(unit) * _CELL - 7
-                fill = _MERGED if place in red else "white" if unit in known else _MADE
+                is_new = unit not in known
+                fill = (_BOTH if is_new else _MERGED) if place in red else _MADE if is_new else "white"
+                pair = (unit, units[place + 1]) if place < len(units) - 1 else None
+                if pair is not None and pair in heads and {place, place + 1} & red:
+                    # A pair is merged, or loses a unit to a merge.
+                    is_merged = pair == best and place in red
+                    join = left + width + 3.5
+                    lines.append(line(heads[pair], top + 20, join, top + 40, "#000000" if is_merged else _GREY))
                 parts.append(box(left, top + 40, width, 24, fill=fill))
                 parts.append(text(left + width / 2, top + 57, unit, anchor="middle", font_size="13"))
                 at += len(unit)
                 if place < len(units) - 1:
                     parts.append(line(left + width, top + 52, left + width + 7, top + 52))
             at += 1
+        parts += sorted(lines, key=lambda drawn: _GREY not in drawn)
         known |= {unit for units in lists for unit in units}
     width = 2 * _LEFT + (len(TEXT)) * _CELL
     return document(width, 40 + (STEPS + 1) * _ROW, parts, title=f"The list and the queue, merge by merge, on {TEXT}")

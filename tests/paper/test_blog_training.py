@@ -37,6 +37,15 @@ def test_stop_rule_no_pair_occurs_twice() -> None:
     assert len(train_naive({"aaabdaaabac": 1}, 1)) == 1
 
 
+def test_stop_rule_of_the_code_is_another_one() -> None:
+    # The text stops before a pair that occurs once. The code, with its largest count, stops when there is no pair.
+    by_code = train_naive(WORDS, 1000, tie="first-seen", count="overlapping", min_frequency=1)
+    assert [str(rule) for rule in train_naive({"ab": 1}, 1000)] == []
+    assert [str(rule) for rule in train_naive({"ab": 1}, 1000, min_frequency=1)] == ["a≀b"]
+    # On the printed words both make the same merges: every pair there occurs twice or more.
+    assert by_code == train_naive(WORDS, 1000, tie="first-seen", count="overlapping")
+
+
 def test_decode_joins_and_cuts_at_the_mark() -> None:
     tokens = ["the</w>", "high", "est</w>", "moun", "tain</w>"]
     assert join_words(tokens) == ["the", "highest", "mountain"]

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from tests.support.automata import all_runs, iter_tokenizations
+from tests.support.automata import all_runs, iter_tokenizations, spelled_language
 from tests.support.dictionaries import all_rules_up_to_renaming, all_words
 from tests.support.figures import drawn
 from tokdfa import (
@@ -16,12 +16,15 @@ from tokdfa import (
     apply_merge,
     context_invariance,
     dloc,
+    iter_token_dfas,
     k_locality,
     token_dfa,
     tokenize_leftmost,
     tokenize_single_pass,
 )
 from tokdfa.automata.locality import states_after, verify_by_windows
+from tokdfa.automata.transducers.determinize import determinize, minimize
+from tokdfa.automata.transducers.transducer import Transducer
 
 
 def symbols_of(rules: tuple[tuple[str, str], ...]) -> str:
@@ -153,3 +156,30 @@ def test_observation_2_windows_decide_between_both_ends() -> None:
                 right += each.accepts(tau)
     assert wrong > 0
     assert right > 0
+
+
+def test_section_3_the_languages_are_those_of_algorithm_1_for_improper_dictionaries_too() -> None:
+    # "Lemma 3 does not hold without [properness]": it does, for Algorithm 1.
+    words = [*all_words("ab", 5)]
+    parts = ["a", "b", "aa", "ab", "ba", "bb"]
+    improper = [
+        dictionary
+        for rules in product(product(parts, repeat=2), repeat=2)
+        if rules[0][0].startswith("a") and not (dictionary := Dictionary(rules, "ab")).properness()
+    ]
+    assert len(improper) == 630
+    unlike_leftmost = 0
+    for dictionary in improper[::4]:
+        expected = {tokenize_single_pass(dictionary, word) for word in words}
+        *_, last = iter_token_dfas(dictionary, check=False)
+        assert {tau for tau in spelled_language(last, 5) if len("".join(tau)) <= 5} == expected
+        unlike_leftmost += expected != {tokenize_leftmost(dictionary, word) for word in words}
+    assert unlike_leftmost > 0
+
+
+@pytest.mark.parametrize(("symbols", "writes_a"), [("a", False), ("ab", True)])
+def test_example_9_a_is_written_as_soon_as_a_b_follows(symbols: str, writes_a: bool) -> None:
+    # "Can never output the token a": over one symbol only. With b, the transition on b writes a≀b.
+    transducer = Transducer.from_token_dfa(token_dfa(Dictionary([("a", "a")], symbols)))
+    steps = [output for _, _, output, _ in minimize(determinize(transducer)).edges()]
+    assert any("a" in output for output in steps) == writes_a

@@ -13,10 +13,18 @@ from tests.paper.test_formal_exact import effective_sequences
 from tests.paper.test_formal_merges import algorithm_2_as_printed, figure_1, figure_5
 from tests.paper.test_formal_utility import all_optimal, all_sequences, canonical_texts, greedy_sequences
 from tests.support.dictionaries import all_rules_up_to_renaming, all_words
-from tests.support.formal_merges import compression_gain, greedy_curvature, is_submerge
+from tests.support.formal_merges import compression_gain, greedy_curvature, is_submerge, validity
 from tests.support.permutations import permutation_safety
 from tokdfa import Dictionary, compare, tokenize_single_pass
-from tokdfa.training.theory import Merge, apply_merge, total_backward_curvature, train_exact
+from tokdfa.training.theory import (
+    CONFLICTS,
+    Merge,
+    apply_merge,
+    greedy_bound,
+    total_backward_curvature,
+    train_exact,
+    yield_of,
+)
 
 Sequence = tuple[Merge, ...]
 
@@ -197,6 +205,56 @@ def test_prop_5_5_the_smallest_equivalent_dictionaries_of_different_rules(
 def test_prop_5_5_a_dead_rule_may_be_left_out() -> None:
     # No permutation changes the number of merges.
     assert compare(Dictionary([("a", "a")]), Dictionary([("a", "a"), ("a", "aa")]))
+
+
+def breaks_the_proof_of_lemma_a_1(text: str, given: Sequence, merges: Sequence) -> bool:
+    """Whether a merge of greatest gain is not possible yet, and a submerge of it, a pair of symbols, gains less."""
+    gains = [compression_gain(text, [merge], (*given, *merges[:t])) for t, merge in enumerate(merges)]
+    for gain, merge in zip(gains, merges, strict=True):
+        if gain == max(gains) and not validity((*given, merge)):
+            pairs = [part for part in merges if is_submerge(part, merge) and len(yield_of(part)) == 2]
+            if any(compression_gain(text, [part], given) < gain for part in pairs):
+                return True
+    return False
+
+
+def test_lemma_a_1_the_smallest_text_for_which_a_step_of_its_proof_fails() -> None:
+    # The proof takes any submerge of two symbols. In abcd, [a,b] has been made before, and gains nothing any more.
+    ab: Merge = ("a", "b")
+    assert breaks_the_proof_of_lemma_a_1("abcd", (ab,), (ab, (ab, "c"), ((ab, "c"), "d")))
+    for text in (text for length in (1, 2, 3) for text in texts_of(length)):
+        sequences = [merges for n in (1, 2) for merges in valid_sequences(n, "".join(sorted({*text})))]
+        for given, merges in product(sequences, repeat=2):
+            assert not breaks_the_proof_of_lemma_a_1(text, given, merges)
+
+
+def is_safe(merges: list[str], i: int, j: int, *, as_printed: bool) -> bool:
+    """Whether exchanging merges i < j is safe: for all k < j and all k > i, or only for those from i to j."""
+    conflict = CONFLICTS["boundary"]
+    before, after = range(0 if as_printed else i, j), range(i + 1, len(merges) if as_printed else j + 1)
+    return not any(conflict(merges[k], merges[j]) for k in before) and not any(
+        conflict(merges[k], merges[i]) for k in after
+    )
+
+
+def test_def_5_3_the_shortest_sequence_with_a_safe_exchange_that_is_called_unsafe() -> None:
+    merges = ["ab", "dd", "ca"]
+    assert is_safe(merges, 1, 2, as_printed=False)
+    assert not is_safe(merges, 1, 2, as_printed=True)
+    # The paper itself says that it changes nothing. Of two merges there is one exchange, and both readings agree.
+    mu = [(merge[0], merge[1]) for merge in merges]
+    assert compare(Dictionary(mu), Dictionary([mu[0], mu[2], mu[1]]))
+    for pair in product(["aa", "ab", "bc", "ca", "dd"], repeat=2):
+        assert is_safe([*pair], 0, 1, as_printed=True) == is_safe([*pair], 0, 1, as_printed=False)
+
+
+@pytest.mark.parametrize(("text", "merges"), [(text, merges) for text in ("aaabaab", "aabaaab") for merges in (2, 3)])
+def test_eq_11_the_last_prefix_alone_breaks_no_bound_on_the_shortest_texts(text: str, merges: int) -> None:
+    # On all others of up to seven symbols greedy training is optimal: see test_thm_3_10_the_bound_holds.
+    for greedy, optimal in product(greedy_sequences(text, merges), all_optimal(text, merges)):
+        value = greedy_curvature(text, optimal, greedy)
+        share = Fraction(compression_gain(text, greedy, ()), compression_gain(text, optimal, ()))
+        assert value is None or share >= greedy_bound(max(value, Fraction(0)))
 
 
 def test_def_5_6_the_smallest_texts_for_which_the_guard_misses_the_optimum() -> None:

@@ -74,7 +74,9 @@ def test_ex_3_5_why_validity_matters() -> None:
     assert (compression_utility(text, prefix), compression_utility(text, merges)) == (1, 2)
     assert compression_gain(text, nu, prefix) == 0
     assert compression_gain(text, nu, merges) == 2
+    # The last sentence prints μν instead of μ′ν, which would be valid.
     assert not validity((*prefix, *nu))
+    assert validity((*merges, *nu))
 
 
 @given(texts, valid_sequences(8), st.data())

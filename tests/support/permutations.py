@@ -39,7 +39,7 @@ def permutation_safety(
     indices: dict[Rule, list[int]] = {}
     for index in range(len(rules_b) - 1, -1, -1):
         indices.setdefault(rules_b[index], []).append(index)
-    # A repeated rule is dead from its second occurrence on; the occurrences correspond in order.
+    # At most one occurrence of a repeated rule is live, perhaps not the first; the occurrences correspond in order.
     index_in_b = [indices[rule].pop() for rule in rules_a]
     longest = 1 if conflict == "boundary" else None
     for block in _blocks(index_in_b):

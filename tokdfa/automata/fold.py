@@ -102,8 +102,8 @@ def iter_token_dfas(
     language : TokenDFA or str, optional
         A DFA of the regular language L with symbols of D as tokens, or a regular expression for L; Σ* by default.
     check : bool
-        Whether to refuse a dictionary that is not proper. Without the check the construction continues, but its
-        languages need not belong to any tokenization (Example 5).
+        Whether to refuse a dictionary that is not proper. Without the check the languages are Algorithm 1's all the
+        same; other semantics may differ from it on such a dictionary (Example 5).
     max_transitions : int
         The maximum number of transitions of an automaton.
 
