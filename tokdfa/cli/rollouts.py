@@ -20,9 +20,13 @@ if TYPE_CHECKING:
     from tokdfa.jobs.rollouts.frameworks import Rollout
     from tokdfa.jobs.rollouts.records import Source
     from tokdfa.jobs.rollouts.result import Example, Tally
+    from tokdfa.jobs.rollouts.seams import Seam
 
 _CLASSES = ("bugs", "drift", "junctions")
+_SPANS = {"bugs": "bugs", "drift": "spans of drift", "junctions": "junctions"}
 _MOST_RULES = 20
+_MOST_SEAMS = 5
+_MOST_SEAMS_LISTED = 100
 _MANY = 10  # Equal junctions that are hardly chance
 _MOST_KEPT = 100  # Different spans of each class
 
@@ -110,6 +114,7 @@ def command(
     from tokdfa.jobs.rollouts.frameworks import Rollout
     from tokdfa.jobs.rollouts.records import first_names, iter_rollouts, usual_fields
     from tokdfa.jobs.rollouts.result import Tally
+    from tokdfa.jobs.rollouts.spans import SpanClass
 
     if framework is None and ids is None:
         fields = usual_fields(first_names(files[0]), prompt, mask)
@@ -152,6 +157,7 @@ def command(
         used = {"fields": fields.described, "masked": n_masked}
         print_json(_answer(tally, bad, n_bad, is_failed, examples) | used)
     else:
+        classes = {each.value: each for each in SpanClass}
         for name in _CLASSES:
             shown = _most_frequent(tally, name, examples)
             for example in shown:
@@ -159,6 +165,9 @@ def command(
             left = getattr(tally.counts, name) - sum(example.count for example in shown)
             if shown and left:
                 say(f"{name}: {left:,} more")
+            for seam in tally.seams.seams(_MOST_SEAMS, classes[name]):
+                if seam.count > 1:
+                    say(_seam_line(seam))
             if name == "junctions" and shown and shown[0].count >= max(_MANY, getattr(tally.counts, name) // 2):
                 say("junctions: most have the same ids; is the mask off by a token there? Then bugs may be among them")
         say(f"fields: {fields.described}; {_masked(n_masked, tally.rollouts)}")
@@ -205,10 +214,21 @@ def _answer(tally: Tally, bad: list[tuple[str, str]], n_bad: int, is_failed: boo
             for (name, kind), count in sorted(tally.kinds.items(), key=lambda row: (-row[1], row[0]))
         ],
         "rules": [{"class": name.value, "rule": rule, "count": count} for (name, rule), count in rules],
+        "seams": [seam.to_dict() for seam in tally.seams.seams(_MOST_SEAMS_LISTED)],
+        "seams_error": tally.seams.error,
         "bad_records": n_bad,
         "errors": [{"source": source, "error": error} for source, error in bad],
         "summary": tally.reason,
     }
+
+
+def _seam_line(seam: Seam) -> str:
+    right = "" if seam.canonical_ids is None else f", canonical {shown_ids(seam.canonical_ids)}"
+    cause = seam.kind if seam.merge is None else f"rule {seam.rule} ({' + '.join(seam.merge)})"
+    return (
+        f"{seam.count:,} {_SPANS[seam.span_class.value]} at {seam.before} + {seam.after}: {seam.left[-20:]!r} + "
+        f"{seam.right[:20]!r} [{shown_ids(seam.ids)}{right}], {cause}; first {seam.source}, token {seam.token}"
+    )
 
 
 def _most_frequent(tally: Tally, name: str, most: int) -> list[Example]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tokdfa.draw.report import page as html
 from tokdfa.jobs.rollouts.result import counted
+from tokdfa.jobs.rollouts.seams import Seam
 from tokdfa.jobs.shards.report import Report
 from tokdfa.jobs.validation.groups import Group
 from tokdfa.jobs.validation.violation import ViolationKind
@@ -54,13 +55,17 @@ def _table(groups: Sequence[Group], spelling: html.Spelling, n: int, error: int)
     return html.data_table(
         f"Given ids, and the ids that belong there: {which}",
         ("Given, and what belongs there", "Times", "Cause, and where first"),
-        ((_ids(group, spelling), f"{group.count:,}", _cause(group)) for group in groups),
+        ((pair(group, spelling), f"{group.count:,}", cause(group, _where(group))) for group in groups),
     )
 
 
-def _ids(group: Group, spelling: html.Spelling) -> html.Markup:
+def pair(group: Group | Seam, spelling: html.Spelling) -> html.Markup:
     """Return the ids of a group, the canonical ids, and the text around the first violation, one below the other."""
-    text = (html.tag("bdi", group.before), html.tag("mark", html.tag("bdi", group.text)), html.tag("bdi", group.after))
+    if isinstance(group, Seam):
+        text = html.tag("bdi", group.left), html.tag("mark", " + "), html.tag("bdi", group.right)
+    else:
+        middle = html.tag("mark", html.tag("bdi", group.text))
+        text = html.tag("bdi", group.before), middle, html.tag("bdi", group.after)
     return html.Markup(
         html.tag("span", spelling.labels(group.ids), class_="ids")
         + html.tag("span", "→ ", class_="sr")
@@ -74,10 +79,14 @@ def belonging(canonical: Sequence[int] | None, spelling: html.Spelling) -> html.
     return "none: no text has these ids" if canonical is None else spelling.labels(canonical)
 
 
-def _cause(group: Group) -> html.Markup:
-    """Return the rule that keeps ids apart, or else what the kind means, and where the first violation is."""
-    cause = html.tag("span", f"{_MEANINGS[group.kind]}")
+def cause(group: Group | Seam, where: str) -> html.Markup:
+    """Return the rule that keeps ids apart, or else the meaning of the kind, and where the first violation is."""
+    reason = html.tag("span", f"{_MEANINGS[group.kind]}")
     if group.rule is not None and group.merge is not None:
-        cause = html.tag("span", f"rule {group.rule:,} merges ", html.tag("bdi", " + ".join(group.merge)))
+        reason = html.tag("span", f"rule {group.rule:,} merges ", html.tag("bdi", " + ".join(group.merge)))
+    return html.Markup(reason + html.tag("span", where, class_="meaning"))
+
+
+def _where(group: Group) -> str:
     unit = "" if group.unit == "token" else f"{group.unit} {group.number:,}, "
-    return html.Markup(cause + html.tag("span", f"{group.file}, {unit}token {group.token:,}", class_="meaning"))
+    return f"{group.file}, {unit}token {group.token:,}"

@@ -7,6 +7,7 @@ from typing import cast
 
 from tokdfa.automata.alphabet import Word
 from tokdfa.draw.report import page as html
+from tokdfa.draw.report.causes import belonging, cause, pair
 from tokdfa.jobs.rollouts.result import PARTS, Example, Tally, counted
 from tokdfa.jobs.rollouts.spans import SpanClass
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -104,9 +105,28 @@ class RolloutsReport(html.Report):
             html.tag("h2", _HEADINGS[each], id=each.value),
             html.tag("p", each.meaning),
             self._positions(each),
+            *self._seams(each, most),
             html.tag("div", self._kinds(each), *self._rules(each), class_="tables halves"),
             self._examples(each, most),
             class_="apart",
+        )
+
+    def _seams(self, each: SpanClass, most: int) -> Iterator[html.Markup]:
+        """Yield a table of the seams with the most spans: the roles and the text on both sides, and the ids."""
+        found = self._tally.seams.seams(most, each)
+        error = self._tally.seams.error
+        more = f"; up to {error:,} more of each" if error else ""
+        yield html.data_table(
+            f"{_HEADINGS[each]} by seam, the place where two parts of a rollout meet: the first {len(found):,}{more}",
+            ("Parts, text, and what belongs there", "Times", "Cause, and where first"),
+            (
+                (
+                    html.Markup(html.tag("span", f"{seam.before} + {seam.after}") + pair(seam, self._spelling)),
+                    f"{seam.count:,}",
+                    cause(seam, f"{seam.source}, token {seam.token:,}"),
+                )
+                for seam in found
+            ),
         )
 
     def _positions(self, each: SpanClass) -> html.Markup:
@@ -152,9 +172,7 @@ class RolloutsReport(html.Report):
             (
                 (
                     self._spelling.labels(example.violation.ids),
-                    self._spelling.labels(example.violation.canonical_ids)
-                    if example.violation.canonical_ids is not None
-                    else "none: no text has these ids",
+                    belonging(example.violation.canonical_ids, self._spelling),
                     f"{example.count:,}",
                     "\u00a0".join(example.source.rsplit(" ", 1)),
                     f"{example.violation.index:,}",

@@ -6,7 +6,8 @@ an edge it is a junction. Read in this order:
 
 1. `api`: `check_rollout`, `check_rollouts` and the lazy `iter_rollout_checks`; `frameworks` has their input, with the
    mask of sampled ids, and `result` holds the answers and sums them up in a line.
-2. `spans`: the exact definitions of a span, a bug, drift and a junction, and why a span is not canonical.
+2. `spans`: the exact definitions of a span, a bug, drift and a junction, and why a span is not canonical. `seams`:
+   spans counted by the roles that meet there, and by their ids.
 3. `finding`: many rollouts by one walk, or word by word, and by the definition where neither decides.
 4. `prefix`: `check_prefix`, which explains why ids do not begin with the ids of the turn before.
 5. For the command: again `frameworks`, the fields of each, and `records`, their rollouts, also from files.

@@ -341,7 +341,9 @@ def _checked_parcel(tokenizer: AnyTokenizer, parcel: list[_Prepared]) -> list[Ro
         low, high = bounds[at : at + 2]
         own = Found(found, classes, low, high, firsts[at]) if low < high else None
         sums = Counts(*counts[at]), Counts(*ids_in[at])
-        checks.append(RolloutCheck(tokenizer, rollout.ids, _n_sampled(rollout), *sums, own, rollout.missing))
+        checks.append(
+            RolloutCheck(tokenizer, rollout.ids, _n_sampled(rollout), *sums, own, rollout.missing, rollout.sampled)
+        )
     return checks
 
 

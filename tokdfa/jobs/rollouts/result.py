@@ -11,9 +11,10 @@ from typing import NamedTuple, TypeAlias, overload
 
 import numpy as np
 
-from tokdfa.base.arrays import Int32Array, Int64Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.suggestions import SuggestsNames
 from tokdfa.base.verdict import Displayed
+from tokdfa.jobs.rollouts.seams import SeamCounter
 from tokdfa.jobs.rollouts.spans import ENCODED, OUT_OF_RANGE, Counts, Shares, SpanClass, Spans, cause_of
 from tokdfa.jobs.validation.violation import Cause, Violation, ViolationKind, common_prefix, out_of_range
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -94,7 +95,8 @@ class RolloutCheck(Summed, Displayed):
     """
 
     __slots__ = (
-        "__dict__", "_found", "_ids", "_missing", "_tokenizer", "counts", "ids_in", "out_of_range", "sampled", "tokens"
+        "__dict__", "_found", "_ids", "_mask", "_missing", "_tokenizer", "counts", "ids_in", "out_of_range", "sampled",
+        "tokens",
     )  # fmt: skip
 
     def __init__(
@@ -106,10 +108,12 @@ class RolloutCheck(Summed, Displayed):
         ids_in: Counts = _NONE,
         found: Found | None = None,
         missing: Mapping[int, int] = NONE_MISSING,
+        mask: BoolArray | None = None,
     ) -> None:
         self._tokenizer = tokenizer
         self._ids = ids
         self._found = found
+        self._mask = mask
         self._missing = missing  # The ids that the tokenizer does not have, by index, where others stand in.
         self.tokens = len(ids)
         self.sampled = sampled
@@ -122,6 +126,11 @@ class RolloutCheck(Summed, Displayed):
 
     def __bool__(self) -> bool:
         return not self.counts.bugs
+
+    @property
+    def tokenizer(self) -> AnyTokenizer:
+        """The tokenizer."""
+        return self._tokenizer
 
     @property
     def holds(self) -> bool:
@@ -166,7 +175,7 @@ class RolloutCheck(Summed, Displayed):
         found: dict[SpanClass, list[Violation]] = {each: [] for each in SpanClass}
         gaps = deque(self._missing)
         begin = byte = 0  # The id with which the text begins that a span is in, and its byte offset.
-        for span_class, start, ids, canonical, outcome in self._spans():
+        for span_class, start, ids, canonical, outcome in self.iter_spans():
             index = start + (common_prefix(ids, canonical) if outcome == ENCODED else 0)
             while gaps and gaps[0] < index:
                 byte += self._size(begin, gaps[0])
@@ -185,7 +194,7 @@ class RolloutCheck(Summed, Displayed):
 
     def iter_causes(self) -> Iterator[tuple[SpanClass, int, int, Cause]]:
         """Yield the class, the first id, the number of ids and the cause of each span, in order."""
-        for span_class, start, ids, canonical, outcome in self._spans():
+        for span_class, start, ids, canonical, outcome in self.iter_spans():
             if outcome == OUT_OF_RANGE:
                 cause = Cause(kind=ViolationKind.ID_OUT_OF_RANGE, token=self._missing[start])
             else:
@@ -194,7 +203,7 @@ class RolloutCheck(Summed, Displayed):
 
     def iter_keys(self) -> Iterator[tuple[SpanClass, object]]:
         """Yield the class of each span and a key: the same for spans of a class with the same ids and canonical ids."""
-        for span_class, start, ids, canonical, outcome in self._spans():
+        for span_class, start, ids, canonical, outcome in self.iter_spans():
             given = self._missing[start] if outcome == OUT_OF_RANGE else ids.tobytes()
             yield span_class, (span_class, outcome, given, canonical.tobytes())
 
@@ -202,7 +211,20 @@ class RolloutCheck(Summed, Displayed):
         """Return the number of bytes of the ids from `begin` to `end`, as a text of their own."""
         return len(self._tokenizer.round_trip.spelled(self._ids[begin:end])[0]) if begin < end else 0
 
-    def _spans(self) -> Iterator[tuple[SpanClass, int, Int32Array, Int32Array, int]]:
+    @property
+    def given(self) -> tuple[Int32Array, BoolArray | None]:
+        """The ids, with others for those that the tokenizer does not have, and which were sampled; None for all."""
+        return self._ids, self._mask
+
+    def part(self, low: int, high: int) -> list[int]:
+        """Return the ids from `low` to before `high`."""
+        return [*map(self._id, range(low, min(high, self.tokens)))]
+
+    def sampled_within(self, low: int, high: int) -> BoolArray:
+        """Return for each id from `low` to before `high` whether it was sampled."""
+        return np.ones(high - low, dtype=np.bool_) if self._mask is None else self._mask[low:high]
+
+    def iter_spans(self) -> Iterator[tuple[SpanClass, int, Int32Array, Int32Array, int]]:
         """Yield the class, the first id, the ids, the canonical ids and the outcome of each span."""
         if self._found is None:
             return
@@ -305,7 +327,8 @@ class Tally(Summed):
 
     For each class there are the numbers of spans, of ids in them and of rollouts that have some, and the first
     `n_examples` different spans, each with its number; and numbers by class and kind, by class and rule, and by class
-    and part of the rollout in which a span begins. `merges` has the two words that each rule merges.
+    and part of the rollout in which a span begins. `merges` has the two words that each rule merges; `seams` has the
+    numbers by seam.
     """
 
     def __init__(self, n_examples: int = 10) -> None:
@@ -319,6 +342,7 @@ class Tally(Summed):
         self._n_examples = n_examples
         self._n_kept: Counter[SpanClass] = Counter()
         self._known: dict[object, Example] = {}
+        self.seams = SeamCounter()
 
     @property
     def _n_rollouts(self) -> int:
@@ -340,6 +364,7 @@ class Tally(Summed):
             if cause.rule is not None and cause.merge is not None:
                 self.rules[span_class, cause.rule] += 1
                 self.merges.setdefault(cause.rule, cause.merge)
+        self.seams.add(check.tokenizer, check, source)
         n_spans: Counter[SpanClass] = Counter()
         for span_class, key in check.iter_keys():
             example = self._known.get(key)

@@ -48,7 +48,7 @@ def test_each_class_has_its_section(chromium: Browser, page: Path) -> None:
         assert chromium(f"{section}.querySelectorAll('svg.places rect').length") > 0
         captions = chromium(f"[...{section}.querySelectorAll('caption')].map((e) => e.textContent)")
         assert [caption.partition(": ")[0].lower() for caption in captions] == [
-            f"{name} by kind", f"{name} by rule", name
+            f"{name} by seam, the place where two parts of a rollout meet", f"{name} by kind", f"{name} by rule", name
         ]  # fmt: skip
     kinds = chromium("[...document.getElementById('drift').parentElement.querySelectorAll('tbody th')]"
                      ".map((e) => e.textContent)")  # fmt: skip
