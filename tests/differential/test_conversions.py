@@ -14,9 +14,12 @@ import tokenizers
 import tokdfa
 from tests.campaigns.evidence.tally import Tally
 from tests.support.conversions import NAMES, by_library, converted
+from tests.support.llama_cpp import LlamaCpp, library
 from tests.support.real_tokenizers import family_files, text
 from tokdfa import Conversion
+from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.formats.tiktoken import ENCODINGS
+from tokdfa.tokenizers.formats.writers.gguf_file import draft_of
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -42,8 +45,8 @@ OUTCOMES: dict[str, tuple[str, str, str, str]] = {
     "claude": (WRITTEN, "\u00a0", "\u00a0", "\u00a0"),
     "llama2": (WRITTEN, REFUSED, REFUSED, WRITTEN),
     "gemma2": (WRITTEN, REFUSED, REFUSED, REFUSED),
-    "mistral_v3": (REFUSED, REFUSED, REFUSED, "<s>"),
-    "bert": (WRITTEN, REFUSED, REFUSED, REFUSED),
+    "mistral_v3": ("<s>", REFUSED, REFUSED, "<s>"),
+    "bert": (WRITTEN, REFUSED, REFUSED, "\u0488"),
 }
 
 # Tokens that llama.cpp takes for special ones, by their texts.
@@ -108,7 +111,28 @@ def test_outcomes_are_those_of_the_table_and_libraries_agree(
         tally("comparison", "real texts", N_TEXTS)
 
 
-@pytest.mark.parametrize("name", [name for name in OUTCOMES if OUTCOMES[name][3] not in (WRITTEN, REFUSED, "<s>")])
+@pytest.mark.skipif(library() is None, reason="the library of llama.cpp is not here")
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_llama_cpp_encodes_as_the_file_is_read_here(name: str, data: Path, tmp_path: Path, tally: Tally) -> None:
+    tokenizer, _ = source(name, data / "vocabs")
+    path = tmp_path / "x.gguf"
+    path.write_bytes(draft_of(tokenizer, path.name).files[path.name])
+    try:
+        read = tokdfa.load(path)
+    except UnsupportedFeatureError:
+        assert OUTCOMES[name][3] == REFUSED
+        return
+    peer, drawn = LlamaCpp(path), random.Random(SEED)
+    specials = tuple(special.content for special in tokenizer.specials)
+    for _ in range(N_TEXTS):
+        sample = text(drawn, specials)
+        assert read.encode(sample).tolist() == peer.encode(sample), sample
+    tally("comparison", "real texts", N_TEXTS)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in OUTCOMES if OUTCOMES[name][3] not in (WRITTEN, REFUSED, "<s>", "\u0488")]
+)
 def test_gguf_files_are_written_for_texts_of_ascii(name: str, data: Path, tmp_path: Path) -> None:
     tokenizer, encode = source(name, data / "vocabs")
     found = tokdfa.convert(tokenizer, "gguf", tmp_path / "x.gguf", texts=r"[\x00-\x7f]*")

@@ -378,6 +378,8 @@ def of_convert(files: Files) -> Iterator[Run]:
     # llama.cpp does not take this character for a letter yet.
     yield run(files.json([(b"!", "\u1c89".encode()[:1])]), "gguf")
     yield run(files.json(), "gguf", "--texts", "[a-z ]*")
+    yield run(files.wordpiece(), "gguf")
+    yield run(files.write("u.model", unigrams.trained_by_sentencepiece("identity", False, 1)), "gguf")
     yield run(files.json(normalizer={"type": "NFC"}), "tiktoken")
     digits = [{"type": "Digits", "individual_digits": True}, {"type": "CharDelimiterSplit", "delimiter": "b"}]
     digits.append(byte_level_step(use_regex=False))

@@ -11,6 +11,7 @@ from typing import Any
 import tokenizers
 
 from tests.support.families import Member
+from tests.support.llama_cpp import LlamaCpp, library
 from tests.support.tokenizer_files import spell
 from tokdfa import Conversion, convert
 from tokdfa.base.errors import TokdfaError
@@ -32,7 +33,7 @@ def converted(tokenizer: AnyTokenizer, target: Any, folder: Path, **options: Any
 
 
 def by_library(found: Conversion, tokenizer: AnyTokenizer) -> Encode | None:
-    """Return the encoding of texts by the library of a format, special tokens found; None for GGUF files."""
+    """Return the encoding of texts by the library of a format, special tokens found; None without llama.cpp's."""
     path = found.files[0]
     if found.target == "tokenizer.json":
         peer = tokenizers.Tokenizer.from_file(str(path))
@@ -42,7 +43,9 @@ def by_library(found: Conversion, tokenizer: AnyTokenizer) -> Encode | None:
         assert isinstance(tokenizer, Tokenizer)
         exec(snippet(tokenizer, str(path)), names)
         return lambda text: list(names["encoding"].encode(text, allowed_special="all"))
-    return _by_merges(path, found.options["pretokenizer"]) if found.target == "merges" else None
+    if found.target == "merges":
+        return _by_merges(path, found.options["pretokenizer"])
+    return None if library() is None else LlamaCpp(path).encode
 
 
 def _by_merges(path: Path, name: str) -> Encode:

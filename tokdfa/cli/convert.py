@@ -139,6 +139,7 @@ def _fields(found: Conversion, both: Sequence[AnyTokenizer], output: str) -> dic
         "reason": found.reason,
         "witness": witness_fields(found.witness, both),
         "texts": found.found.texts,
+        "kept_texts": found.kept and found.kept._asdict(),
         "shortest": None if found else found.found.checked.get(Part.SHORTEST) is Outcome.PROVEN,
         "causes": [*map(_loss_fields, found.causes)],
         "lost": [*map(_loss_fields, found.lost)],
@@ -161,8 +162,16 @@ def _rows(found: Conversion, both: Sequence[AnyTokenizer], output: str) -> Itera
         yield from witness_rows(found.witness, both, ("TOK", found.target))
         yield from (row for row in part_rows(found.found) if row[0] == "shortest")
         yield from (("no word for", loss_words(loss)) for loss in found.causes)
-        if found.found.texts is None:
-            yield "some texts", "--texts REGEX writes the file if those that REGEX matches keep their ids"
+        if found.kept is not None:
+            yield (
+                "kept",
+                f"the ids of every text without {found.kept.n_left_out:,} code points: --texts '{found.kept.pattern}'",
+            )
+        elif found.found.texts is None:
+            yield (
+                "some texts",
+                r"--texts REGEX writes the file if those that REGEX matches keep their ids, such as '[\x00-\x7f]*'",
+            )
         return
     yield "written", ", ".join(map(str, found.files))
     yield "proven", found.reason

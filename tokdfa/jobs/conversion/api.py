@@ -8,21 +8,25 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import numpy as np
 
 from tokdfa.base.atomic import check_writable, write_together
-from tokdfa.base.errors import TokdfaError, UnsupportedFeatureError
+from tokdfa.base.errors import LimitExceededError, TokdfaError, UnsupportedFeatureError
 from tokdfa.base.suggestions import expect
 from tokdfa.jobs.comparison.api import compare
 from tokdfa.jobs.comparison.result import Comparison, Stage
+from tokdfa.jobs.conversion.kept import KeptTexts, texts_without_changes
 from tokdfa.jobs.conversion.result import Conversion
 from tokdfa.tokenizers.formats.writers import TARGETS
 from tokdfa.tokenizers.formats.writers.draft import Draft, Loss, LostPart
 from tokdfa.tokenizers.loading import load
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.twins import SpecialsPolicy
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["convert"]
 
@@ -104,7 +108,7 @@ def draft_of(tokenizer: AnyTokenizer, target: str, path: Path) -> Draft:
     return TARGETS[target](tokenizer, path.name)
 
 
-Compare: TypeAlias = Callable[[AnyTokenizer, AnyTokenizer], Comparison]
+Compare: TypeAlias = Callable[..., Comparison]
 
 
 def convert_draft(tokenizer: AnyTokenizer, draft: Draft, path: Path, compared: Compare) -> Conversion:
@@ -120,6 +124,8 @@ def convert_draft(tokenizer: AnyTokenizer, draft: Draft, path: Path, compared: C
         with suppress(UnsupportedFeatureError):
             again = _compared(tokenizer, smaller, compared)
             found, draft = (again, smaller) if again else (found, draft)
+    if not found and found.found.texts is None:
+        found = replace(found, kept=_kept(tokenizer, found, compared))
     files = tuple(path.with_name(name) for name in draft.files) if found else ()
     if found:
         write_together(dict(zip(files, draft.files.values(), strict=True)))
@@ -132,6 +138,19 @@ def _compared(tokenizer: AnyTokenizer, draft: Draft, compared: Compare) -> Conve
     found = compared(tokenizer, written)
     losses = (*draft.losses, *_losses_seen(tokenizer, written))
     return Conversion(found.holds, found.witness, draft.target, losses=losses, found=found, tokenizer=written)
+
+
+def _kept(tokenizer: AnyTokenizer, found: Conversion, compared: Compare) -> KeptTexts | None:
+    """Return the texts that keep their ids, if only the tables of a format stand in the way."""
+    parts = {loss.part for loss in found.causes}
+    if LostPart.TABLES not in parts or parts & {LostPart.PRETOKENIZER, LostPart.NORMALIZER}:
+        return None
+    one, other = cast("Tokenizer", tokenizer), cast("Tokenizer", found.tokenizer)
+    kept = texts_without_changes(one.splitting, other.splitting)
+    with suppress(UnsupportedFeatureError, LimitExceededError):
+        if kept is not None and compared(tokenizer, found.tokenizer, texts=kept.pattern):
+            return kept
+    return None
 
 
 def _losses_seen(tokenizer: AnyTokenizer, written: AnyTokenizer) -> Iterator[Loss]:

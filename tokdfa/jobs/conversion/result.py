@@ -11,6 +11,7 @@ from typing import Final, cast
 from tokdfa.base.verdict import Verdict
 from tokdfa.jobs.comparison.result import Comparison, Difference
 from tokdfa.jobs.comparison.result import reason as reason_of_comparison
+from tokdfa.jobs.conversion.kept import KeptTexts
 from tokdfa.tokenizers.formats.writers.draft import Loss, LostPart
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -25,6 +26,7 @@ _WORDS: Final = {
     LostPart.FLAGS: "the flags of special tokens: {}",
     LostPart.SYMBOLS: "what becomes of symbols without a token",
     LostPart.ARITHMETIC: "sums of scores that are rounded as by {}",
+    LostPart.LONGEST_WORD: "that words of more than {} characters are unknown",
     LostPart.PRIORITY: "rules that are not in the order of the ids, first {}",
     LostPart.WHOLE_PIECES: "whether a piece that is a token is merged",
     LostPart.TOKENS: "tokens that no text has among its ids: {}",
@@ -67,6 +69,9 @@ class Conversion(Verdict[Difference]):
         The keywords of :func:`tokdfa.load` with which the first file gives these ids.
     losses : tuple of Loss
         The parts of the tokenizer for which the format has no word.
+    kept : KeptTexts, optional
+        Texts that are proven to keep their ids nevertheless, all without some characters, if only the Unicode tables
+        stand in the way: a pattern, for `texts`, and the number of these characters.
     found : Comparison
         The comparison of the tokenizer with the file.
     tokenizer : AnyTokenizer
@@ -88,6 +93,7 @@ class Conversion(Verdict[Difference]):
     files: tuple[Path, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     losses: tuple[Loss, ...] = ()
+    kept: KeptTexts | None = None
     found: Comparison = field(default_factory=lambda: Comparison(True))
     tokenizer: AnyTokenizer = field(default=cast("AnyTokenizer", None), compare=False)
 

@@ -21,6 +21,7 @@ class LostPart(DescribedEnum):
     FLAGS = "flags", "Flags of special tokens: white space that they take, whole words, normalized text."
     SYMBOLS = "symbols", "The treatment of symbols without a token."
     ARITHMETIC = "arithmetic", "How the sums of the scores of pieces are rounded."
+    LONGEST_WORD = "longest_word", "The length from which on a word is unknown."
     PRIORITY = "priority", "An order of the rules that is not the order of the ids."
     WHOLE_PIECES = "whole_pieces", "The rule that a piece which is a token is not merged."
     TOKENS = "tokens", "Tokens that no text has among its ids; their ids are left without a meaning."

@@ -36,15 +36,18 @@ from tokdfa.tokenizers.formats.writers.vocabulary import (
     with_rules,
 )
 from tokdfa.tokenizers.models.unigram.character_rules import CharacterTable
-from tokdfa.tokenizers.normalizers.sentencepiece import LlamaCppUnigramNormalizer, Precompiled
+from tokdfa.tokenizers.models.wordpiece.normalizer import LlamaCppNormalizer
+from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, LlamaCppUnigramNormalizer, Precompiled
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import Tokenizer, UnigramTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer, UnigramTokenizer, WordPieceTokenizer
 
 
 def draft_of(tokenizer: AnyTokenizer, name: str) -> Draft:
-    """Return a tokenizer as the head of a GGUF file: Unigram, or of rules over bytes or over characters with bytes."""
+    """Return a tokenizer as the head of a GGUF file: with rules over bytes or over characters, or without rules."""
     if tokenizer.algorithm == "Unigram":
         return _unigrams(cast("UnigramTokenizer", tokenizer), name)
+    if tokenizer.algorithm == "WordPiece":
+        return _wordpieces(cast("WordPieceTokenizer", tokenizer), name)
     merging = with_rules(tokenizer, "GGUF file")
     contents: Contents = merging.contents
     pre: PreName | None = None
@@ -63,6 +66,35 @@ def draft_of(tokenizer: AnyTokenizer, name: str) -> Draft:
         raise unwritable(what, merging.format)
     data = _written(keys | {"tokens": texts, "token_type": types})
     return Draft("gguf", {name: data}, {"format": "gguf"}, tuple(_losses(merging, pre)))
+
+
+def _wordpieces(tokenizer: WordPieceTokenizer, name: str) -> Draft:
+    """Return the draft of a WordPiece tokenizer: entries that begin a word get a sign, and the others lose theirs."""
+    vocabulary, normalizer = tokenizer.vocabulary, tokenizer.contents.normalizer
+    texts, types = [f"[PAD{id}]" for id in range(tokenizer.n_ids)], [UNUSED] * tokenizer.n_ids
+    special_ids = {special.id for special in tokenizer.specials}
+    for entry, id in vocabulary.items():
+        text, begins = vocabulary.role(entry)
+        texts[id], types[id] = entry if id in special_ids else SPACE * begins + text, NORMAL
+    _put_specials(tokenizer, texts, types)
+    keys: dict[str, Any] = {
+        **{"model": "bert", "add_bos_token": False, "add_sep_token": False, "tokens": texts, "token_type": types},
+        "normalizer.lowercase": getattr(normalizer, "lowercase", False),
+        "normalizer.strip_accents": getattr(normalizer, "strip_accents", False),
+        **({} if vocabulary.unknown_id is None else {"unknown_token_id": vocabulary.unknown_id}),
+    }
+    losses = _losses_of_wordpieces(tokenizer)
+    return Draft("gguf", {name: _written(keys)}, {"format": "gguf"}, tuple(losses))
+
+
+def _losses_of_wordpieces(tokenizer: WordPieceTokenizer) -> Iterator[Loss]:
+    normalizer = tokenizer.contents.normalizer
+    if not isinstance(normalizer, LlamaCppNormalizer):
+        yield Loss(LostPart.NORMALIZER, (type(normalizer).__name__,))
+    if tokenizer.vocabulary.longest_word is not None:
+        yield Loss(LostPart.LONGEST_WORD, (str(tokenizer.vocabulary.longest_word),))
+    yield from losses_of_specials(tokenizer.specials, has_flags=False)
+    yield from losses_beside_ids(tokenizer)
 
 
 def _unigrams(tokenizer: UnigramTokenizer, name: str) -> Draft:
