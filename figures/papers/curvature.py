@@ -86,7 +86,7 @@ def draw(rows: list[Row]) -> str:
 
     texts = sum(each["measured"] for each in rows if each["texts"] == "all")
     english = next(each["measured"] for each in rows if each["texts"] == "English")
-    known = [(merges, (3 * merges + 1) // 2) for merges in (1, 2, 3, 4)]
+    known = [(merges, 2 * merges - 1) for merges in (2, 3, 4)]
     return line_chart(
         {
             "σ, all texts": maxima("all", "as_written"),

@@ -23,7 +23,15 @@ from tests.support.formal_merges import (
 )
 from tokdfa import TokdfaError
 from tokdfa.training.naive import count_pairs
-from tokdfa.training.theory import Merge, apply_merge, apply_merges, greedy_bound, total_backward_curvature, train_exact
+from tokdfa.training.theory import (
+    Merge,
+    apply_merge,
+    apply_merges,
+    greedy_bound,
+    total_backward_curvature,
+    train_exact,
+    yield_of,
+)
 
 Sequence = tuple[Merge, ...]
 
@@ -258,39 +266,66 @@ def test_thm_3_10_its_bound_tends_to_zero(merges: int) -> None:
     assert greedy_bound(curvature.value) < 1 / (merges + 1)
 
 
-@pytest.mark.parametrize("merges", range(1, 12))
-def test_def_3_9_reaches_half_as_much_again_as_m_for_every_m(merges: int) -> None:
-    # The text Z Z of the page Theorems, where Z is a Zimin word, and one more symbol if M is even.
-    word, merge = "ab", ("a", "b")
-    optimal: list[Merge] = [merge]
-    for symbol in "cdefghijk"[: (merges - 1) // 2]:
-        optimal += [(optimal[-1], symbol), ((optimal[-1], symbol), optimal[-1])]
-        word += symbol + word
-    text = word + word
-    if merges % 2 == 0:
-        optimal.append((optimal[-1], "z"))
-        text += "z"
-    assert len(optimal) == merges
-    assert validity(optimal)
-    # Two units remain. Each merge makes one pair of neighbouring symbols at most, so for one unit M merges are too few.
-    assert len(apply_merges(text, optimal)) == 2
-    assert len(set(pairwise(text))) == merges + 1
-    reached = compression_utility(text, optimal)
-    once = compression_utility(text, [("b", "a")])
-    together = compression_utility(text, [("b", "a"), *optimal])
-    assert once == 1
-    assert 1 - Fraction(together - reached, once) == (3 * merges + 1) // 2
+def _fewest_units(text: str, yields: list[str]) -> int:
+    """The least number of parts of a text that are yields or symbols."""
+    fewest = [0]
+    for end in range(1, len(text) + 1):
+        starts = [end - 1, *(end - len(each) for each in yields if text.endswith(each, 0, end))]
+        fewest.append(1 + min(fewest[start] for start in starts))
+    return fewest[-1]
 
 
-@pytest.mark.parametrize("merges", [2, 3, 4])
-def test_def_3_9_reaches_two_m_less_one(merges: int) -> None:
-    text = ("a" * (2 * merges - 2) + "b") * 2
+def assert_forced_to_be_optimal(text: str, merges: Sequence) -> None:
+    """Assert the premises of the forcing lemma of the page Theorems."""
+    yields = [yield_of(merge) for merge in merges]
+    assert validity(merges)
+    assert len({*yields}) == len(merges)
+    assert all(len(apply_merges(each, merges)) == 1 for each in yields)
+    assert len(apply_merges(text, merges)) == _fewest_units(text, yields)
+
+
+def test_def_3_9_a_text_that_forces_its_optimal_sequence() -> None:
+    # Copies of the yields after new symbols, as many as the lemma asks for; no other two merges do as well.
+    merges: Sequence = (("a", "b"), (("a", "b"), "a"))
+    symbols = iter(map(chr, range(0x4E00, 0x9000)))
+    text = "abaab" + "".join(next(symbols) + yield_of(merge) for merge in merges for _ in range(5 + 16 + 4 + 1))
+    assert_forced_to_be_optimal("abaab", merges)
+    utility = compression_utility(text, merges)
+    pairs: set[Merge] = {(u, v) for u, v in pairwise(text) if {u, v} <= {*"ab"}}
+    others = [(first, second) for first in pairs for second in product([*"ab", first], repeat=2)]
+    assert [each for each in others if compression_utility(text, each) >= utility] == [merges]
+
+
+@pytest.mark.parametrize("merges", range(2, 12))
+def test_def_3_9_reaches_two_m_less_one_for_every_m(merges: int) -> None:
     optimal: list[Merge] = [("a", "a"), (("a", "a"), "b")]
     for _ in range(merges - 2):
         optimal.append((("a", "a"), optimal[-1]))
-    assert train_exact(text, merges).units == len(apply_merges(text, optimal)) == 2
-    reached = compression_utility(text, optimal)
-    assert 1 - Fraction(compression_utility(text, [("b", "a"), *optimal]) - reached, 1) == 2 * merges - 1
+    text = yield_of(optimal[-1]) * 2
+    assert_forced_to_be_optimal(text, optimal)
+    assert compression_utility(text, [("b", "a")]) == 1
+    assert compression_utility(text, optimal) - compression_gain(text, optimal, [("b", "a")]) == 2 * merges - 1
+
+
+@pytest.mark.parametrize(("s", "merges"), [(s, merges) for s in (1, 2, 3, 4) for merges in range(3 * s - 1, 21, 3)])
+def test_def_3_9_grows_as_the_square_of_m(s: int, merges: int) -> None:
+    optimal: list[Merge] = []
+    u: Merge = "b"
+    head: Merge = "a"
+    for _ in range(s - 1):
+        u = (u, u)
+        optimal += [u, (u, head), ((u, head), u)]
+        head = optimal[-1]
+    u = (u, u)
+    optimal.append(u)
+    while len(optimal) < merges:
+        head = (u, head)
+        optimal.append(head)
+    text = "z" + yield_of(head) * s
+    assert_forced_to_be_optimal(text, optimal)
+    assert compression_utility(text, [("z", "b")]) == 1
+    added = compression_utility(text, optimal) - compression_gain(text, optimal, [("z", "b")])
+    assert added == s * merges - Fraction(5 * s * (s - 1), 2)
 
 
 def test_sec_3_3_the_printed_bounds() -> None:
