@@ -36,7 +36,6 @@ from tokdfa.tokenizers.formats.checked_dictionary import CheckedDictionary, Numb
 if TYPE_CHECKING:
     from tokdfa.tokenizers.encoding.merger import Merger
     from tokdfa.tokenizers.models.byte_pairs import BytePairs
-    from tokdfa.tokenizers.tokenizer import Tokenizer
 
 MAX_PAIRS = 1 << 24
 # As many pairs are looked at to find the proper part.
@@ -84,7 +83,7 @@ class Neighbours:
         return {self.words[number]: number for number in self.live.tolist()}
 
 
-def neighbours(tokenizer: Tokenizer) -> Neighbours:
+def neighbours(tokenizer: BytePairs) -> Neighbours:
     """Return the neighbours of a tokenizer: within one piece, over its kind of symbols.
 
     They are refused (UnsupportedFeatureError) where Algorithm 1 differs from merging on the proper part of the
@@ -101,7 +100,7 @@ def neighbours(tokenizer: Tokenizer) -> Neighbours:
     return _with_late_tokens(tokenizer, part)
 
 
-def _with_late_tokens(tokenizer: Tokenizer, part: ProperPart) -> Neighbours:
+def _with_late_tokens(tokenizer: BytePairs, part: ProperPart) -> Neighbours:
     """Return the neighbours of an improper dictionary: of its proper part, corrected where merging differs."""
     every = (*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens)
     dfa = CompactTokenDFA(part.dictionary)

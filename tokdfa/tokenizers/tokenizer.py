@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.models.wordpiece.trie import FailureTrie
     from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
     from tokdfa.tokenizers.models.wordpiece.wordpiece import WordPiece
-    from tokdfa.tokenizers.neighbours import ProperPart
+    from tokdfa.tokenizers.neighbours import Neighbours, ProperPart
     from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 
 __all__ = ["Tokenizer", "UnigramTokenizer", "WordPieceTokenizer"]
@@ -219,6 +219,7 @@ class Tokenizer(AnyTokenizer):
     dfa: CompactTokenDFA = own("dfa")
     transducer: OnePass = own("transducer")
     proper_part: ProperPart = own("proper_part")
+    neighbours: Neighbours = own("neighbours")
     whole_piece_tokens: Int32Array = own("whole_piece_tokens")
     is_live: BoolArray = own("is_live")
     dead_tokens: Int32Array = own("dead_tokens")
@@ -241,7 +242,7 @@ class Tokenizer(AnyTokenizer):
         """Return the tokenizer of contents that leave the ids of pieces as they are."""
         twin = type(self)(contents, self.pretokenizer)
         if has_rules(self):
-            cast("BytePairs", twin.model).piece_ids = self.piece_ids
+            cast("BytePairs", twin.model).share(cast("BytePairs", self.model))
         return twin
 
     def encode_piece(self, piece: str | bytes) -> Int32Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import zip_longest
 from typing import Any, TypedDict
 
 import numpy as np
@@ -90,22 +89,25 @@ def other_rules(a: Dictionary, b: Dictionary) -> OtherRules:
 
     If they have the same live rules in another order, also two that are exchanged and must not be, if there are any.
     """
-    rules_a, rules_b = (
-        [*zip(*(map(side.alphabet.__getitem__, row.tolist()) for row in (side.left, side.right)), strict=True)]
-        for side in (a, b)
-    )
-    known_a, known_b = {*rules_a}, {*rules_b}
-    only_a = [number for number, rule in enumerate(rules_a) if rule not in known_b]
-    only_b = [number for number, rule in enumerate(rules_b) if rule not in known_a]
-    pairs = enumerate(zip_longest(rules_a, rules_b))
+    n_a, n_b = len(a.alphabet), len(b.alphabet)
+    number_in_a = dict(zip(a.alphabet, range(n_a), strict=True))
+    # The tokens that only the second has are numbered after all of the first.
+    words_of_b = enumerate(b.alphabet, n_a)
+    in_a = np.fromiter((number_in_a.get(word, number) for number, word in words_of_b), np.int64, n_b)
+    rules_a = a.left.astype(np.int64) * (n_a + n_b) + a.right
+    rules_b = in_a[b.left] * (n_a + n_b) + in_a[b.right]
+    only_a = np.flatnonzero(~np.isin(rules_a, rules_b)).tolist()
+    only_b = np.flatnonzero(~np.isin(rules_b, rules_a)).tolist()
+    n_both = min(len(rules_a), len(rules_b))
+    unlike = np.append(np.flatnonzero(rules_a[:n_both] != rules_b[:n_both]), n_both)
     exchanged = () if only_a or only_b else _exchanged(a, b)
     return {
-        "rules_only_a": tuple((number, *rules_a[number]) for number in only_a[:_EXAMPLES]),
-        "rules_only_b": tuple((number, *rules_b[number]) for number in only_b[:_EXAMPLES]),
+        "rules_only_a": tuple((number, *_rule(a, number)) for number in only_a[:_EXAMPLES]),
+        "rules_only_b": tuple((number, *_rule(b, number)) for number in only_b[:_EXAMPLES]),
         "n_rules_only_a": len(only_a),
         "n_rules_only_b": len(only_b),
-        "first_other_rule": next((number for number, (left, right) in pairs if left != right), None),
-        "exchanged_rules": tuple((number, *rules_a[number]) for number in exchanged),
+        "first_other_rule": int(unlike[0]) if unlike[0] < max(len(rules_a), len(rules_b)) else None,
+        "exchanged_rules": tuple((number, *_rule(a, number)) for number in exchanged),
     }
 
 
@@ -116,6 +118,10 @@ def _exchanged(a: Dictionary, b: Dictionary) -> tuple[int, ...]:
     except DictionaryError:
         return ()
     return () if exchange is None else (exchange.first, exchange.second)
+
+
+def _rule(dictionary: Dictionary, number: int) -> tuple[Word, Word]:
+    return dictionary.alphabet[int(dictionary.left[number])], dictionary.alphabet[int(dictionary.right[number])]
 
 
 class _Side:

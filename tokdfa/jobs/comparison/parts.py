@@ -23,7 +23,7 @@ from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.encoding.symbols import Fallback
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.models.unigram.character_rules import CharacterTable
-from tokdfa.tokenizers.neighbours import Neighbours, neighbours
+from tokdfa.tokenizers.neighbours import Neighbours
 from tokdfa.tokenizers.normalizers.sentencepiece import LlamaCppUnigramNormalizer, SentencePieceNormalizer
 from tokdfa.tokenizers.normalizers.steps import Chain
 from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
@@ -94,6 +94,7 @@ class Vocabularies:
 
     def __init__(self, a: Neighbours, b: Neighbours, *, ignore_ids: bool) -> None:
         live = a.live
+        self._are_one = a is b
         self.words: list[bytes] = [a.words[number] for number in live.tolist()]
         self.length = np.fromiter(map(len, self.words), dtype=np.int64, count=len(self.words))
         theirs = b.number_of
@@ -123,6 +124,8 @@ class Vocabularies:
     def differs(self) -> BoolArray:
         """For each kind whether its two rows allow different tokens."""
         differs = np.zeros(self.n_kinds, dtype=np.bool_)
+        if self._are_one:
+            return differs
         known = np.flatnonzero(self.row_b >= 0)
         differs[known] = self.a.compare(self.row_a[known], self.b, self.row_b[known], self.common)
         return differs
@@ -193,6 +196,8 @@ class Parts:
     def _have_same_merges(self) -> bool:
         """Whether they merge by the same pairs in the same order, as written."""
         a, b = self.a, self.b
+        if self._have_same_pieces:
+            return True
         if a.dictionary != b.dictionary or (a.merges is None) != (b.merges is None):
             return False
         if a.merges is None or b.merges is None:
@@ -228,8 +233,15 @@ class Parts:
         symbols = [{*map(as_text, side.dictionary.alphabet.symbols)} - _never_met(side) for side in (a, b)]
         return symbols[0] == symbols[1] and derived_merges(a) == derived_merges(b)
 
+    @property
+    def _have_same_pieces(self) -> bool:
+        """Whether they are twins, whose pieces have the same ids."""
+        return self.a.piece_ids is self.b.piece_ids
+
     def _other_ids(self) -> int | None:
         """Return the number of common tokens that have different ids; None if they spell tokens in different ways."""
+        if self._have_same_pieces:
+            return 0
         if self.a.dictionary.alphabet.kind != self.b.dictionary.alphabet.kind:
             return None
         ids = [
@@ -280,6 +292,8 @@ class Parts:
             return False
         if a.suffix != b.suffix or a.why_not("bytes") != b.why_not("bytes"):
             return False
+        if self._have_same_pieces:
+            return True
         if {*map(a.token, a.whole_piece_tokens.tolist())} != {*map(b.token, b.whole_piece_tokens.tolist())}:
             return False
         if not self.ignore_ids and _given_ids(a) != _given_ids(b):
@@ -415,7 +429,7 @@ def _bytes_of(side: Tokenizer) -> set[str] | None:
 
 def _over_bytes(side: Tokenizer) -> Neighbours:
     """Return the neighbours of a tokenizer, over the bytes for which characters stand."""
-    of = side.derived(neighbours)
+    of = side.neighbours
     if side.why_not("bytes") is None:
         return of
     words = [bytes(BYTE_OF[character] for character in str(word)) for word in of.words]

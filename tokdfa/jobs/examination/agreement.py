@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
-from typing import Any
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from tokdfa.base.errors import TokdfaError
 from tokdfa.jobs.comparison.api import compare, compare_tokenizers
@@ -23,40 +23,72 @@ _SECONDS = 0.25
 def check_agreement(tokenizers: Sequence[Loaded]) -> Iterator[Finding]:
     """Yield a finding for each pair, special tokens taken as text; and for special tokens with two ids.
 
-    Those that are proved equal are one: of a third tokenizer, only the first of them is compared with it.
+    Those that are proved equal are a class: another tokenizer is compared with its first member, and the outcome holds
+    for all members. If B has the ids of A, and "x" has others in C than in A, it has others in C than in B.
     """
-    kept: list[Loaded] = []
-    for loaded in tokenizers:
-        is_new = True
-        for other in kept:
-            finding = _compared(other, loaded)
-            yield finding
+    classes: list[list[Loaded]] = []
+    outcomes: dict[tuple[str, str], _Outcome] = {}
+    for number, loaded in enumerate(tokenizers):
+        equal: list[Loaded] | None = None
+        for members in classes:
+            first = members[0]
+            if equal is None:
+                outcome = outcomes[first.name, loaded.name] = _compared(first, loaded)
+                yield _finding(outcome, first, loaded)
+                yield from (_finding(outcome, member, loaded, by=first) for member in members[1:])
+                equal = members if outcome else None
+            else:
+                outcome = outcomes[equal[0].name, first.name]
+                yield from (_finding(outcome, loaded, member, by=equal[0]) for member in members)
+        for other in tokenizers[:number]:
             yield from _specials(other, loaded)
-            if finding.severity == Severity.OK:
-                is_new = False
-                break
-        if is_new:
-            kept.append(loaded)
+        if equal is None:
+            classes.append([loaded])
+        else:
+            equal.append(loaded)
 
 
-def _compared(a: Loaded, b: Loaded) -> Finding:
-    where = a.name, b.name
+# A comparison; True for tokenizers that are made of the same; or an error that says why it is undecided.
+_Outcome: TypeAlias = "Comparison | Literal[True] | Undecided"
+
+
+class Undecided(NamedTuple):
+    """Why it is not known whether two tokenizers agree."""
+
+    reason: str
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def _compared(a: Loaded, b: Loaded) -> _Outcome:
+    """Return whether two tokenizers have the same ids."""
     if a.tokenizer.algorithm != b.tokenizer.algorithm:
-        values = {"algorithm_a": a.tokenizer.algorithm, "algorithm_b": b.tokenizer.algorithm}
-        return Finding(Group.AGREEMENT, "other algorithm", Severity.FAULT, where, values)
+        return Comparison(False)
     try:
-        found = _comparison(a.tokenizer, b.tokenizer)
+        return a.tokenizer.made_of == b.tokenizer.made_of or _comparison(a.tokenizer, b.tokenizer)
     except TokdfaError as error:
-        return Finding(Group.AGREEMENT, "undecided", Severity.UNKNOWN, where, {"reason": reason_of(error)})
-    borrows = b.borrows or a.borrows
-    if found:
-        if borrows is not None:
-            return Finding(Group.AGREEMENT, "same rules", Severity.OK, where, {"borrows": borrows})
-        return Finding(Group.AGREEMENT, "same ids", Severity.OK, where)
-    return _different(found, a, b)
+        return Undecided(reason_of(error))
 
 
-def _different(found: Comparison, a: Loaded, b: Loaded) -> Finding:
+def _finding(outcome: _Outcome, a: Loaded, b: Loaded, *, by: Loaded | None = None) -> Finding:
+    """Return the finding about two tokenizers; if it follows from another one that one of them is equal to, `by` it."""
+    where = a.name, b.name
+    follows = {} if by is None else {"by": by.name}
+    if isinstance(outcome, Undecided):
+        return Finding(Group.AGREEMENT, "undecided", Severity.UNKNOWN, where, {"reason": outcome.reason, **follows})
+    if outcome:
+        borrows = b.borrows or a.borrows
+        kind, values = ("same ids", {}) if borrows is None else ("same rules", {"borrows": borrows})
+        return Finding(Group.AGREEMENT, kind, Severity.OK, where, {**values, **follows})
+    assert isinstance(outcome, Comparison)
+    if outcome.witness is None:
+        values = {"algorithm_a": a.tokenizer.algorithm, "algorithm_b": b.tokenizer.algorithm}
+        return Finding(Group.AGREEMENT, "other algorithm", Severity.FAULT, where, {**values, **follows})
+    return _different(outcome, a, b, follows)
+
+
+def _different(found: Comparison, a: Loaded, b: Loaded, follows: Mapping[str, str]) -> Finding:
     assert found.witness is not None
     text, ids_a, ids_b = found.witness
     parts = [str(part) for part, outcome in found.checked.items() if outcome in (Outcome.DIFFERENT, Outcome.UNKNOWN)]
@@ -68,6 +100,7 @@ def _different(found: Comparison, a: Loaded, b: Loaded) -> Finding:
         "library_a": a.library,
         "library_b": b.library,
         "parts": parts,
+        **follows,
     }
     # Libraries differ in their tables and normal forms: texts of ASCII are the same in all of them.
     is_of_libraries = a.library != b.library and not str(text).isascii() and not _other_ids(found)

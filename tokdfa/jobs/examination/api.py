@@ -29,15 +29,17 @@ __all__ = ["doctor"]
 _OF_FOLDERS: dict[Group, Callable[[Loaded, Declared, Budget], Iterable[Finding]]] = {
     Group.IDS: lambda standard, declared, _: check_ids(standard, declared),
     Group.SPECIAL_TOKENS: lambda standard, declared, _: check_special_tokens(standard, declared),
-    Group.TEMPLATE: lambda standard, declared, budget: check_templates(
-        standard, declared, max(budget.seconds_left, _LEAST_SECONDS)
-    ),
     Group.DECODING: lambda standard, *_: check_decoding(standard),
-    Group.UNICODE: lambda standard, *_: check_tables(standard),
+    Group.UNICODE: lambda standard, _, budget: check_tables(standard, _time_left(budget)),
+    Group.TEMPLATE: lambda standard, declared, budget: check_templates(standard, declared, _time_left(budget)),
 }
-# Seams are decided until this time after the beginning, and for the least time.
+# Seams, and tables of Unicode before them, are decided until this time after the beginning, and for the least time.
 _SECONDS = 8.0
 _LEAST_SECONDS = 0.5
+
+
+def _time_left(budget: Budget) -> float:
+    return max(budget.seconds_left, _LEAST_SECONDS)
 
 
 def doctor(*sources: Any, progress: Callable[[str], object] | None = None) -> Examination:

@@ -102,11 +102,11 @@ _WORDS: dict[str, tuple[str, str]] = {
         "write a generation_config.json with the ids that end a generation",
     ),
     "contents spell tokens": (
-        "the contents {contents!r} make the control tokens {tokens}",
+        "the contents {contents!r} make the control tokens {tokens!r}",
         "encode contents separately, or take special tokens out of them",
     ),
     "contents forge tokens": (
-        "the contents {contents!r}, which spell no token by themselves, make the control tokens {tokens}",
+        "the contents {contents!r}, which spell no token by themselves, make the control tokens {tokens!r}",
         "encode contents separately",
     ),
     "no contents make tokens": ("no content makes a control token", ""),
@@ -153,7 +153,8 @@ for _kind in get_args(Kind):
 
 def sentence_of(kind: str, values: Mapping[str, Any]) -> str:
     """Return a finding in words, without a full stop."""
-    return _WORDS[kind][0].format_map({name: _shown(value) for name, value in values.items()})
+    follows = f", which follows from {values['by']}" if "by" in values else ""
+    return _WORDS[kind][0].format_map({name: _shown(value) for name, value in values.items()}) + follows
 
 
 def remedy_of(kind: str, values: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tokdfa.base.budget import total_of
 from tokdfa.jobs.comparison.api import compare
 from tokdfa.jobs.examination.finding import Finding, Group, Severity
 from tokdfa.jobs.examination.folder import Loaded
@@ -12,7 +13,7 @@ from tokdfa.tokenizers.tokenizer import Tokenizer, has_rules
 from tokdfa.tokenizers.twins import with_specials
 
 
-def check_tables(loaded: Loaded) -> Iterator[Finding]:
+def check_tables(loaded: Loaded, max_seconds: float) -> Iterator[Finding]:
     """Yield whether the last change of the library's Unicode tables changes the ids of a text."""
     tokenizer = loaded.tokenizer
     if not has_rules(tokenizer) or tokenizer.pretokenizer is None:
@@ -23,8 +24,9 @@ def check_tables(loaded: Loaded) -> Iterator[Finding]:
     if at + 1 >= len(ranges):
         return
     newer, older = ranges[at : at + 2]
-    before = Tokenizer(tokenizer.contents, tokenizer.pretokenizer.with_table(older.name))
-    found = compare(with_specials(tokenizer, "plain"), with_specials(before, "plain"))
+    before = Tokenizer(tokenizer.contents, tokenizer.pretokenizer.with_table(older.name), twin=tokenizer)
+    with total_of(max_seconds):
+        found = compare(with_specials(tokenizer, "plain"), with_specials(before, "plain"))
     values = {"version_a": f"{newer.library} {newer.versions[0]}", "version_b": f"{older.library} {older.versions[-1]}"}
     if found:
         yield Finding(Group.UNICODE, "versions agree", Severity.OK, (loaded.name,), values)

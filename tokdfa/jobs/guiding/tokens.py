@@ -22,7 +22,7 @@ from tokdfa.kernels.library import Struct
 from tokdfa.regex.trie import TokenTrie
 from tokdfa.tokenizers.boundaries.added import check_overlaps, spelled_specials
 from tokdfa.tokenizers.derived import OfTokenizer
-from tokdfa.tokenizers.neighbours import Neighbours, neighbours
+from tokdfa.tokenizers.neighbours import Neighbours
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.pretokenizers.token_lift import TokenLift
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -134,7 +134,7 @@ class Tokens(OfTokenizer["Tokenizer"]):
         self.special[tokenizer.special_ids] = True
         is_alone = np.zeros(n, dtype=np.bool_)
         is_alone[alone] = True
-        of = tokenizer.derived(neighbours)
+        of = tokenizer.neighbours
         self.follow_sets = FollowSets(of, n, alone)
         # One entry an id: whether some canonical stream has it; special tokens are told apart.
         self.usable: BoolArray = (self.follow_sets.position >= 0) | is_alone

@@ -29,7 +29,6 @@ from tokdfa.regex.unicode.normalization import Form
 from tokdfa.regex.unicode.quick_check import boundaries
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
-from tokdfa.tokenizers.neighbours import neighbours
 from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
 from tokdfa.tokenizers.pretokenizers.machine import SplitNFA
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
@@ -115,7 +114,7 @@ class Ground:
             raise UnsupportedFeatureError("the pre-tokenizer may drop text", value=splitting)
         self.specials = self._specials(tokenizer)
         is_bytewise = tokenizer.why_not("bytes") is None
-        self._neighbours = None if self._symbols.is_marked else tokenizer.derived(neighbours)
+        self._neighbours = None if self._symbols.is_marked else tokenizer.neighbours
         self._of_bytes = byte_tokens(self._neighbours) if is_bytewise and self._neighbours else None
         self.whole = self._whole_pieces(tokenizer)
 

@@ -141,7 +141,15 @@ def seam_of(
         wider = _answered(tokenizer, some_left, some_right, free_left, free_right, known)
         if wider.witness is None:
             return wider
-    if wider is None or (is_more and not quick):
+    far = [*far_left, *dropped[0]], [*dropped[1], *far_right]
+    if wider is not None and quick:
+        try:
+            return _widened(tokenizer, wider, *far, is_more=is_more)
+        except UnsupportedFeatureError:
+            # Texts around those that are split may keep them from being split.
+            if not is_more:
+                raise
+    if wider is None or is_more:
         try:
             answer = _answered(tokenizer, left, right, False, False, known)
         except (UnsupportedFeatureError, LimitExceededError):
@@ -152,11 +160,19 @@ def seam_of(
                 return answer
             return Splice(False, _completed(tokenizer, answer.witness, far_left, far_right))
     assert wider is not None
+    return _widened(tokenizer, wider, *far, is_more=is_more)
+
+
+def _widened(
+    tokenizer: Tokenizer, wider: Splice, left: Sequence[Part], right: Sequence[Part], *, is_more: bool
+) -> Splice:
+    """Return the answer of a question about more texts, with the parts around these; not the shortest if it `is_more`.
+
+    UnsupportedFeatureError is raised if the texts are not split next to these parts.
+    """
     assert wider.witness is not None
-    found = _completed(tokenizer, wider.witness, [*far_left, *dropped[0]], [*dropped[1], *far_right])
-    if is_more:
-        found = replace(found, shortest=False)
-    return Splice(False, found)
+    found = _completed(tokenizer, wider.witness, left, right)
+    return Splice(False, replace(found, shortest=False) if is_more else found)
 
 
 def _answered(
@@ -245,9 +261,14 @@ def _parted(tokenizer: Tokenizer, parts: Sequence[Part], *, at_last: bool) -> tu
 
 
 def _certain_specials(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
-    """Return where special tokens are in a text that are found with any text around it."""
-    split = tokenizer.pretokenizer
-    if not tokenizer.found_specials or tokenizer.why_not("spelling") is not None:
+    """Return where special tokens are in a text that are found with any text around it.
+
+    Those that are found before the normalizer part the text: each side is normalized and encoded alone.
+    """
+    normalizer, split = tokenizer.rewriting.normalizer, tokenizer.pretokenizer
+    if not tokenizer.found_specials or tokenizer.rewrites[2]:
+        return []
+    if normalizer is not None and (normalizer.touches_ends or not normalizer.is_local):
         return []
     if split is not None and split.splitting.prefix_space is not None:
         return []
@@ -259,7 +280,7 @@ def _certain_specials(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
         if isinstance(segment, Special):
             if odd_ones((segment,)):
                 return []
-            if segment.text in lonely:
+            if segment.text in lonely and (normalizer is None or not segment.level):
                 found.append((at, at + size))
         at += size
     return found

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from tokdfa.kernels.spelling.spell import spell
 from tokdfa.regex.unicode.utf8 import BYTE_OF
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoder import Decoder, Spellings, is_utf8, spellings
+from tokdfa.tokenizers.derived import DerivedTables
 from tokdfa.tokenizers.encoding.piece_ids import PieceIds
 from tokdfa.tokenizers.formats.checked_dictionary import ByteTokens
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS, Contents
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
     from tokdfa.automata.transducers.one_pass import OnePass
     from tokdfa.tokenizers.encoding.stream import EncodingStream
     from tokdfa.tokenizers.encoding.symbols import Merges
-    from tokdfa.tokenizers.neighbours import PairAutomaton, ProperPart
+    from tokdfa.tokenizers.neighbours import Neighbours, PairAutomaton, ProperPart
     from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.tokenizers.tokenizer import Tokenizer
+
+T = TypeVar("T")
 
 
 def _of_contents(name: str) -> Any:
@@ -60,6 +63,15 @@ class BytePairs(Model):
         settings = contents.suffix, contents.spelled_bytes, contents.whole_piece
         self.suffix, self.spells_bytes, self.whole_piece = self._settings = settings
         self.piece_ids = PieceIds(contents)
+        self._tables = DerivedTables()
+
+    def share(self, other: BytePairs) -> None:
+        """Share all that is computed of the pieces with a model of the same rules and ids."""
+        self.piece_ids, self._tables = other.piece_ids, other._tables
+
+    def derived(self, factory: Callable[[BytePairs], T]) -> T:
+        """Return ``factory(self)``, which depends on rules and ids alone: made once for all models that share them."""
+        return cast("T", self._tables.get(self, factory, ()))
 
     # The rules; all merging pairs, if the rules do not determine them; and the tokens that no rule mentions.
     dictionary: Dictionary = _of_contents("dictionary")
@@ -102,9 +114,12 @@ class BytePairs(Model):
 
     # Its automata
 
-    @cached_property
+    @property
     def dfa(self) -> CompactTokenDFA:
         """The token DFA of the dictionary, over its token numbers; ImproperDictionaryError if that is not proper."""
+        return self.derived(BytePairs._dfa)
+
+    def _dfa(self) -> CompactTokenDFA:
         from tokdfa.automata.compact import CompactTokenDFA
 
         return CompactTokenDFA(self.dictionary)
@@ -121,12 +136,19 @@ class BytePairs(Model):
 
         return PairAutomaton(self)
 
-    @cached_property
+    @property
     def proper_part(self) -> ProperPart:
         """The proper part of the dictionary, and where merging differs from it; see :func:`proper_part`."""
         from tokdfa.tokenizers.neighbours import proper_part
 
-        return proper_part(self)
+        return self.derived(proper_part)
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The tokens that merging gives, and those that each forbids after it; see :func:`neighbours`."""
+        from tokdfa.tokenizers.neighbours import neighbours
+
+        return self.derived(neighbours)
 
     @property
     def proper_dictionary(self) -> Dictionary | None:  # type: ignore[override]
@@ -189,9 +211,12 @@ class BytePairs(Model):
         mask[ids[ids >= 0]] = allowed[ids >= 0]
         return mask
 
-    @cached_property
+    @property
     def spellings(self) -> Spellings:
         """The bytes of all tokens, by token number; the suffix, if any, is a space."""
+        return self.derived(BytePairs._spellings)
+
+    def _spellings(self) -> Spellings:
         alphabet = self.dictionary.alphabet
         if not isinstance(alphabet, ByteTokens):
             words: Iterable[Word] = (*alphabet, *self.extra_tokens)

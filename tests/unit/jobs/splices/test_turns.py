@@ -11,7 +11,7 @@ import pytest
 import tokenizers
 
 import tokdfa
-from tests.support.random_seams import is_over_bytes, random_question
+from tests.support.random_seams import is_over_bytes, over_bytes, over_characters, random_question
 from tests.support.tokenizer_files import added_token, tokenizer_json
 from tokdfa.jobs.splices.parts import Part, Slot
 from tokdfa.jobs.splices.turns import check_turns
@@ -73,6 +73,60 @@ def test_what_is_far_from_the_seam_is_not_searched() -> None:
     assert found.before == f"{long}<|end|>user "
     assert found.after == f"t<|end|>{long}"
     assert found.ids_before + found.ids_after != found.ids
+
+
+_NORMALIZERS = (
+    {"type": "NFC"},
+    {"type": "NFKD"},
+    {"type": "Lowercase"},
+    {"type": "Replace", "pattern": {"String": "a"}, "content": "e"},
+    {"type": "Replace", "pattern": {"String": "ae"}, "content": "e\u0301"},
+    {"type": "Strip", "strip_left": True, "strip_right": False},
+    {"type": "Prepend", "prepend": "a"},
+)
+
+
+def test_a_special_token_parts_a_text_before_it_is_normalized() -> None:
+    met: Counter[str] = Counter()
+    symbols = "ae\u0301"
+    for seed in range(60):
+        random = Random(seed)
+        content, _ = (over_characters if seed % 4 == 0 else over_bytes)(random)
+        n = len(content["model"]["vocab"])
+        # If "<e" is found after normalizing, a mark after it makes another letter of its last one.
+        is_late = seed % 8 == 1
+        names = ["<e", *random.sample(["a", "\u0301e", "e<a"], 0 if is_late else random.randrange(3))]
+        flags = [{"normalized": is_late or random.random() < 0.2} for _ in names]
+        content["added_tokens"] = [added_token(n + at, name, **flags[at]) for at, name in enumerate(names)]
+        content["normalizer"] = _NORMALIZERS[0] if is_late else random.choice(_NORMALIZERS[: 7 if seed % 5 == 0 else 5])
+        library = tokenizers.Tokenizer.from_str(json.dumps(content))
+        texts = ["".join(some) for size in range(3) for some in product(symbols, repeat=size)]
+        end = random.choice(texts) if random.random() < 0.2 else ""
+        parts: list[list[Part]] = (
+            [[Slot("a"), "<e" + end], [Slot("b")]] if seed % 2 else [[Slot("a")], [end + "<e", Slot("b")]]
+        )
+        try:
+            found = check_turns(tokdfa.load(content), *parts)
+        except tokdfa.TokdfaError:
+            met["refused"] += 1
+            continue
+        differ = []
+        for one, other in product(texts, repeat=2):
+            u, v = filled(parts[0], (one,)), filled(parts[1], (other,))
+            ids = [library.encode(text, add_special_tokens=False).ids for text in (u, v, u + v)]
+            differ += [(u, v)] if ids[0] + ids[1] != ids[2] else []
+        # A space or a prefix that is put before texts is not put before a text that continues another one.
+        split = json.dumps(content["pre_tokenizer"])
+        is_put = (
+            content["normalizer"]["type"] == "Prepend" or '"add_prefix_space": true' in split or "Metaspace" in split
+        )
+        assert is_put or not (found and differ), (seed, differ[:1])
+        if found.witness is not None and not is_put:
+            whole = library.encode(found.witness.before + found.witness.after, add_special_tokens=False).ids
+            assert [*found.witness.ids] == whole
+            assert found.witness.ids_before + found.witness.ids_after != found.witness.ids
+        met["kept"] += bool(found)
+    assert met["kept"] > 15, met
 
 
 def test_normalization_and_bad_questions() -> None:
