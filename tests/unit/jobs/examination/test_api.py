@@ -181,7 +181,10 @@ def test_a_planted_fault_is_found_in_its_files(name: str, tmp_path: Path) -> Non
 
 def test_a_witness_has_these_ids_in_both_files(tmp_path: Path) -> None:
     FAULTS["GGUF of another version"][1](write_sound(tmp_path))
-    (finding,) = [finding for finding in tokdfa.doctor(tmp_path).findings if finding.kind == "other ids"]
+    found = [finding for finding in tokdfa.doctor(tmp_path).findings if finding.kind == "other ids"]
+    finding, other = found
+    # It follows from this one, as the two have the same ids.
+    assert (other.where, other.values["by"]) == (("merges.txt", "model.gguf"), "tokenizer.json")
     ids = [tokdfa.load(tmp_path / name).encode(finding.values["text"]).tolist() for name in finding.where]
     assert ids == [finding.values["ids_a"], finding.values["ids_b"]]
     assert ids[0] != ids[1]
