@@ -205,6 +205,8 @@ def of_search(files: Files) -> Iterator[Run]:
     yield tok, "x", ids
     yield tok, "a", ids, "--count"
     yield tok, "--words", files.write("words.txt", "a\nc"), ids, "--count"
+    for rule in ("exact", "lm-eval"):
+        yield tok, "--ngrams", files.write("items.txt", "ab\nc\na b"), ids, "-n", 1 + (rule == "exact"), "--rule", rule
 
 
 def of_replace(files: Files) -> Iterator[Run]:

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial, reduce
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from functools import partial
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING
 
 import click
 
 from tokdfa.cli import options
-from tokdfa.cli.corpus import count_in_files, is_of_files
+from tokdfa.cli.corpus import is_of_files
+from tokdfa.cli.counting import Corpus, print_count, print_ngrams, print_words, say_count
 from tokdfa.cli.ids import given_text, of_file, read_words
-from tokdfa.cli.output import counted, print_json, print_table, say
+from tokdfa.cli.output import say
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from tokdfa.base.arrays import IntegerArray
-    from tokdfa.cli.corpus import Advance
     from tokdfa.jobs.searching.api import Searcher
-    from tokdfa.jobs.searching.counting import Counts
+    from tokdfa.jobs.searching.ngrams import WordRule
     from tokdfa.jobs.searching.stream import Match
-    from tokdfa.stores.store import Chunk
     from tokdfa.tokenizers.protocol import AnyTokenizer
-
-    Read: TypeAlias = Callable[[Path], Iterator[IntegerArray]]
 
 # Bytes of JSON held in memory until the stream has been read to its end; any more waits on disk.
 _MOST_IN_MEMORY = 1 << 24
@@ -58,6 +51,22 @@ _SHOWN = 60
 )
 @click.option("--aligned", is_flag=True, help="Find only matches that begin and end at token boundaries.")
 @click.option("--count", "only_count", is_flag=True, help="Print only the number of matches; --threads is for this.")
+@click.option(
+    "--ngrams",
+    "items",
+    metavar="FILE",
+    help="Find which items in FILE, such as an evaluation, have n-grams of words in IDS: lines, or records of JSONL.",
+)
+@click.option("-n", "n", type=options.AtLeast(1), metavar="N", help="Words of an n-gram; default 13.")
+@click.option(
+    "--rule",
+    type=click.Choice(["exact", "lm-eval"]),
+    help="How words are read: from white space to white space (exact, the default); or also in lower case, without "
+    "punctuation, of ASCII (lm-eval, as lm-eval-harness does).",
+)
+@click.option(
+    "--item-field", metavar="FIELD", help="Field of the text in records of --ngrams; default: text, or the only one."
+)
 @options.dtype
 @options.field
 @options.threads
@@ -75,6 +84,10 @@ def command(
     mask: str | None,
     aligned: bool,
     only_count: bool,
+    items: str | None,
+    n: int | None,
+    rule: WordRule | None,
+    item_field: str | None,
     dtype: str | None,
     field: str | None,
     threads: int | None,
@@ -91,17 +104,19 @@ def command(
 
     Each line is one match: first byte, byte after it, first token, token after it, text. With --count IDS may be
     several files, folders and patterns; with --words as well, each word has a line with its matches, and the documents
-    and files that have one.
+    and files that have one. With --ngrams too, IDS may be several: each contaminated item has a line.
 
     Exit status: 0 there is a match, 1 there is none, 2 trouble.
 
     \b
     Examples:
       tokdfa search tokenizer.json "[0-9]{3}-[0-9]{4}" ids.npy
-      tokdfa search tokenizer.json --words names.txt --count 'shards/*.bin'
+      tokdfa search tokenizer.json --ngrams questions.jsonl -n 13 shards/
     """
-    if words is not None and names:
-        raise click.UsageError("give --words or --token, not both")
+    if (words is not None) + bool(names) + (items is not None) > 1:
+        raise click.UsageError("give one of --words, --token and --ngrams")
+    if items is None and (n, rule, item_field) != (None, None, None):
+        raise click.UsageError("-n, --rule and --item-field are for --ngrams")
     if escapes and not names:
         raise click.UsageError("--escapes is for --token; regular expressions have escapes of their own")
     names = tuple(given_text(name, escapes=escapes) for name in names)
@@ -114,21 +129,26 @@ def command(
         return Searcher(tokenizer, searched, wanted=wanted, aligned=aligned, max_seconds=max_seconds)  # type: ignore[arg-type]
 
     read = partial(iter_ids, dtype=dtype, field=field)
-    n_patterns = 0 if words is not None or names else 1
-    if only_count and not names and len(pattern_and_ids) > n_patterns:
-        given = pattern_and_ids[n_patterns:]
+    n_patterns = 0 if words is not None or names or items is not None else 1
+    corpus = Corpus(pattern_and_ids[n_patterns:], dtype, field, threads)
+    if items is not None and corpus.paths:
+        if aligned or mask is not None or only_count:
+            raise click.UsageError("--aligned, --mask and --count are not for --ngrams")
+        tokenizer = load_unsplit(tok, specials=specials, format=format_name)
+        return print_ngrams(tokenizer, items, item_field, n or 13, rule or "exact", corpus, as_json)
+    if only_count and not names and corpus.paths:
         if words is not None:
-            chunks_of = partial(_chunks_of, dtype=dtype, field=field)
             listed = read_words(words)
-            return _print_words(searcher_of(listed), listed, given, chunks_of, threads or os.cpu_count() or 1, as_json)
-        if len(given) > 1 or threads is not None or is_of_files(given[0]):
-            return _print_count(searcher_of(pattern_and_ids[0]), given, read, threads or os.cpu_count() or 1, as_json)
+            return print_words(searcher_of(listed), listed, corpus, as_json)
+        if len(corpus.paths) > 1 or threads is not None or is_of_files(corpus.paths[0]):
+            return print_count(searcher_of(pattern_and_ids[0]), corpus, as_json)
     if threads is not None:
-        raise click.UsageError("--threads is for --count")
+        raise click.UsageError("--threads is for --count and --ngrams")
     if len(pattern_and_ids) != n_patterns + 1:
         several = "; IDS is one file unless --count is given" if len(pattern_and_ids) > 2 else ""
         raise click.UsageError(
-            f"give TOK, PATTERN and IDS, in this order; or TOK, IDS and --words FILE or --token NAME{several}"
+            "give TOK, PATTERN and IDS, in this order; or TOK, IDS and --words FILE, --token NAME or --ngrams "
+            f"FILE{several}"
         )
     if mask is not None and not names:
         raise click.UsageError("--mask is for --token")
@@ -141,86 +161,12 @@ def command(
         chunks = read(ids)
         if only_count:
             count = sum(map(len, searcher.iter_matches(chunks)))
-            _say_count(count, as_json)
+            say_count(count, as_json)
         elif as_json:
             count = _print_json(searcher.iter_matches(chunks))
         else:
             count = _print_lines(searcher, chunks)
         return 0 if count else 1
-
-
-def _print_count(searcher: Searcher, paths: tuple[str, ...], read: Read, threads: int, as_json: bool) -> int:
-    """Print the number of matches in all files, and return the exit status."""
-
-    def matches(path: Path, advance: Advance) -> int:
-        def chunks() -> Iterator[IntegerArray]:
-            for chunk in read(path):
-                yield chunk
-                advance(len(chunk))
-
-        return sum(map(len, searcher.iter_matches(chunks())))
-
-    counts, is_whole = count_in_files(paths, threads, matches)
-    _say_count(sum(counts), as_json)
-    return 2 if not is_whole else 0 if sum(counts) else 1
-
-
-def _chunks_of(path: Path, dtype: str | None, field: str | None) -> Iterator[Chunk]:
-    from tokdfa.stores import consistent, iter_ids, open_store
-    from tokdfa.stores.store import Chunk
-
-    if str(path) == "-":
-        return (Chunk(ids) for ids in iter_ids("-", dtype=dtype, field=field))
-    return consistent(open_store(path, dtype=dtype, field=field)).iter_chunks()
-
-
-def _print_words(
-    searcher: Searcher,
-    words: list[bytes],
-    paths: tuple[str, ...],
-    chunks_of: Callable[[Path], Iterator[Chunk]],
-    threads: int,
-    as_json: bool,
-) -> int:
-    """Print how often each word occurs in all files, and return the exit status."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from tokdfa.jobs.searching.counting import add_counts, count_words
-
-    def counts_of(path: Path, advance: Advance) -> Counts:
-        return count_words(searcher, chunks_of(path), advance)
-
-    counts, is_whole = (
-        ([counts_of(Path("-"), lambda _: None)], True) if paths == ("-",) else count_in_files(paths, threads, counts_of)
-    )
-    total: Counts = reduce(add_counts, counts, {})
-    count = sum(row[0] for row in total.values())
-    shown = {word: total.get(word, [0, 0, 0]) for word in words}
-    if as_json:
-        names = ("count", "documents", "files")
-        rows = [{"word": _text(word), **dict(zip(names, row, strict=True))} for word, row in shown.items()]
-        print_json({"total": count, "words": rows})
-    else:
-        table = Table(box=None, pad_edge=False)
-        table.add_column("word", overflow="fold")
-        for title in ("matches", "documents", "files"):
-            table.add_column(title, justify="right")
-        for word, row in sorted(shown.items(), key=lambda item: -item[1][0]):
-            if row[0]:
-                table.add_row(Text(_text(word)), *(f"{n:,}" for n in row))
-        print_table(table)
-        matches = f"{count:,} match{'es' * (count != 1)}"
-        say(f"{matches} of {len(total):,} of {counted(len(shown), 'word')}")
-    return 2 if not is_whole else 0 if count else 1
-
-
-def _text(word: bytes) -> str:
-    return word.decode("utf-8", "backslashreplace")
-
-
-def _say_count(count: int, as_json: bool) -> None:
-    say(f'{{"count": {count}}}' if as_json else f"{count:,}")
 
 
 def _print_specials(
@@ -240,7 +186,7 @@ def _print_specials(
     found = iter_special_tokens(tokenizer, names, ids, flags)
     if only_count:
         count = sum(1 for _ in found)
-        _say_count(count, as_json)
+        say_count(count, as_json)
     elif as_json:
         count = _print_json([match] for match, _ in found)
     else:

@@ -1,6 +1,7 @@
-"""Searching streams of ids for matches in their text: `search`, for ids checked by the caller.
+"""Searching streams of ids for matches in their text, `search`, and for n-grams of words, `ngrams`.
 
 ``leftmost.wide.c`` finds the leftmost matches, ``all.c`` all of them. The ids are below the size of the vocabulary.
 Tokens at which nothing happens are skipped: by their classes (``by_class.h``, with the prefilter of ``prefilter.c``),
 or, for large automata, in accelerated states (``accelerated.h``).
+``ngrams.c`` counts n-grams, those of ``ngram_set.c``.
 """

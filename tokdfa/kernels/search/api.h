@@ -131,6 +131,56 @@ typedef struct {
     int32_t *entries;    /* written: by state and class */
 } tokdfa_class_job;
 
+/* How words are read from bytes; ngrams.c has an example. Read-only once it is built. */
+typedef struct {
+    const tokdfa_spelled *text;
+    const uint16_t *letters; /* by byte: the letter that it counts as; 256 if it is left out */
+    const uint8_t *spaces; /* the trie of white space: node q goes to spaces[256 * q + b]; 0 for none, 255 at the end */
+    int64_t n_spaces;
+    const uint8_t *held;     /* by node four bytes: the number of the bytes on the way to it, and these */
+    const uint64_t *effects; /* by id two numbers; see ngrams.h */
+    int64_t n_effects;
+} tokdfa_word_reader;
+
+/* The n-grams that are looked for. Written once, by tokdfa_number_ngrams, and read-only from then on. */
+typedef struct {
+    const uint8_t *bytes; /* the words of all items, one space between two of an item */
+    int64_t n_bytes;
+    const int64_t *items; /* where each item begins in them, and where the last one ends */
+    int64_t n_items;      /* the number of items, plus 1 */
+    int64_t n;            /* the number of words of an n-gram */
+    uint64_t *ring;       /* the hashes of n words, and where these begin */
+    int64_t n_ring;
+    int32_t *of_item; /* the n-gram at each word of each item, but for its last n - 1 words */
+    int64_t n_of_item;
+    int64_t *spans; /* by n-gram: where it begins and ends in the bytes */
+    int64_t n_spans;
+    uint64_t *filter; /* three bits a hash; 2^k numbers */
+    int64_t n_filter;
+    uint64_t *table; /* a hash table with 2^k slots of two numbers, at most half of them in use: the hash of an n-gram, */
+                     /* and the n-gram plus 1; 0 in slots that are not in use */
+    int64_t n_table;
+} tokdfa_ngram_set;
+
+/* How often n-grams have been found in a file, and the text that the next ids continue. It belongs to one thread. */
+typedef struct {
+    int64_t *counts; /* by n-gram: how often, in how many documents, and in which one last, from 1 */
+    int64_t n_counts;
+    int64_t *of_items; /* by item: the number of documents with one of its n-grams, and which one was last */
+    int64_t n_of_items;
+    const int64_t *owners; /* by n-gram: where its items begin in `owned` */
+    const int32_t *owned;
+    int64_t document; /* the number of the current document, from 1 */
+    int64_t longest;  /* the number of bytes of the longest word that is looked for */
+    uint8_t *carry;   /* the last words of the text so far, which may be part of a later n-gram */
+    int64_t n_filled; /* the number of bytes of these */
+    uint8_t *scratch; /* as large as carry: n words of the longest length */
+    int64_t n_carry;
+    uint64_t *hashes; /* of the last n words and of those being read */
+    uint64_t *ends;   /* where these end */
+    int64_t n_hashes; /* n, and the number of words that are looked up at once */
+} tokdfa_ngram_tally;
+
 int64_t tokdfa_find_leftmost(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
                              int64_t options);
 int64_t tokdfa_find_leftmost_in_copy(const tokdfa_machine *machine, tokdfa_search *search, tokdfa_copying *copying,
@@ -151,5 +201,10 @@ void tokdfa_idle_outcomes(const tokdfa_spelled *text, const tokdfa_forward *forw
                           int64_t *outcomes, int32_t *runs);
 void tokdfa_mark_groups(const tokdfa_spelled *text, const tokdfa_forward *forward, const int64_t *outcomes,
                         uint64_t *groups, uint64_t *marks);
+
+void tokdfa_word_effects(const tokdfa_word_reader *reader, uint64_t *effects);
+int64_t tokdfa_number_ngrams(const tokdfa_word_reader *reader, tokdfa_ngram_set *set);
+void tokdfa_count_ngrams(const tokdfa_word_reader *reader, const tokdfa_ngram_set *set, tokdfa_ngram_tally *tally,
+                         const int32_t *ids, int64_t n_ids, const int64_t *starts, int64_t n_starts, int64_t is_last);
 
 #endif
