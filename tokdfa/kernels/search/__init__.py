@@ -3,5 +3,5 @@
 ``leftmost.wide.c`` finds the leftmost matches, ``all.c`` all of them. The ids are below the size of the vocabulary.
 Tokens at which nothing happens are skipped: by their classes (``by_class.h``, with the prefilter of ``prefilter.c``),
 or, for large automata, in accelerated states (``accelerated.h``).
-``ngrams.c`` counts n-grams, those of ``ngram_set.c``.
+``ngrams.c`` counts the n-grams that ``ngram_set.c`` has put into a table.
 """

@@ -12,8 +12,8 @@ enum { THEN_SPACE = 8, N_LETTERS = 7 };
 enum { LONGEST_SPACE = 4, N_OF_EFFECT = 2 };
 
 /* The effect of an id that begins in no character of white space: a hash and marks. A word ends within it; its letters
-   come before that, and the hash is added to the hash of the current word; or after it, and the hash is that of a new
-   word. If this is not enough, its bytes are read one by one. From bit 8 on there is the number of letters, by which the
+   come before that, and the hash is added to the hash of the current word; or after it, and the hash belongs to a
+   new word. If this is not enough, its bytes are read one by one. From bit 8 on there is the number of letters, by which the
    current hash is multiplied; and from bit 32 on where white space begins.
 
    PERF: 16 bytes an id, for a vocabulary of 100,000 in four of them leaves the cache. */
