@@ -257,23 +257,35 @@ def _slow(name: str, path: Path, **options: Any) -> Live:
     pieces = [model.id_to_piece(id) for id in range(model.get_piece_size())]
     ids = peer.convert_tokens_to_ids(pieces)
     back = {theirs: id for id, theirs in enumerate(ids)}
+    # The model puts no space before texts then; the tokenizer does, and removes it.
+    joins = options.get("legacy") is False
     control = {theirs for id, theirs in enumerate(ids) if model.is_control(id)}
     return Live(
         peer,
         lambda text: peer.encode(text, add_special_tokens=False, split_special_tokens=True),
         ids,
-        decode=lambda ids: model.decode([back[id] for id in ids]),
+        decode=lambda ids: (
+            peer.convert_tokens_to_string([pieces[back[id]] for id in ids])
+            if joins and ids
+            else model.decode([back[id] for id in ids])
+        ),
         cuts=frozenset(control),
         texts=tuple(pieces[:20]),
     )
 
 
-def _merging(name: str, data: Path) -> Live:
+def _t5(folder: Path) -> Live:
+    """A tokenizer in Python over a small Unigram model."""
+    path = folder / "spiece.model"
+    path.write_bytes(sentencepieces.trained("nmt_nfkc", False, "unigram"))
+    return _slow("T5Tokenizer", path, legacy=True)
+
+
+def _merging(name: str, data: Path, **options: Any) -> Live:
     """A tokenizer in Python that merges byte pairs, with GPT-2's vocabulary."""
     transformers = pytest.importorskip("transformers")
-    peer = getattr(transformers, name)(
-        str(data / "vocabs" / "gpt2" / "vocab.json"), str(data / "vocabs/gpt2/merges.txt")
-    )
+    files = (data / "vocabs" / "gpt2" / name for name in ("vocab.json", "merges.txt"))
+    peer = getattr(transformers, name)(*map(str, files), **options)
     if not hasattr(peer, "bpe_ranks"):
         pytest.skip(f"{name} of transformers {transformers.__version__} is not written in Python")
     added = peer.added_tokens_decoder
@@ -331,6 +343,16 @@ OF_TRANSFORMERS: dict[str, Callable[[Path, Path], Live]] = {
     "transformers, fast, GPT-2": lambda data, _: _fast(_tokenizer(data, "gpt2/tokenizer.json")),
     "transformers, LlamaTokenizer": lambda *_: _slow(
         "LlamaTokenizer", _mistral_model("tokenizer.model.v1"), legacy=True
+    ),
+    "transformers, LlamaTokenizer, not legacy": lambda *_: _slow(
+        "LlamaTokenizer", _mistral_model("tokenizer.model.v1"), legacy=False
+    ),
+    "transformers, LlamaTokenizer without a space": lambda *_: _slow(
+        "LlamaTokenizer", _mistral_model("tokenizer.model.v1"), legacy=False, add_prefix_space=False
+    ),
+    "transformers, T5Tokenizer": lambda _, folder: _t5(folder),
+    "transformers, RobertaTokenizer with a space": lambda data, _: _merging(
+        "RobertaTokenizer", data, add_prefix_space=True
     ),
     "transformers, NllbTokenizer": lambda *_: _slow("NllbTokenizer", _mistral_model("tokenizer.model.v1")),
     "transformers, SentencePieceBackend": lambda *_: _slow(

@@ -26,7 +26,7 @@ SYMBOLS = [
 
 @cache
 def trained(rule: str, byte_fallback: bool, kind: str = "bpe") -> bytes:
-    """Return a small model of a type: bpe, char or word."""
+    """Return a small model of a type: bpe, unigram, char or word."""
     import sentencepiece
 
     written = io.BytesIO()

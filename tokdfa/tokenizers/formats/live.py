@@ -21,14 +21,17 @@ from tokdfa.regex.unicode.utf8 import CHARACTER_OF
 from tokdfa.regex.unicode.versions import resolve
 from tokdfa.tokenizers.decoder import spellings
 from tokdfa.tokenizers.encoding.special import Special
-from tokdfa.tokenizers.formats.contents import LARGEST_ID, AnyContents, Contents
+from tokdfa.tokenizers.formats.contents import LARGEST_ID, AnyContents, Contents, Rewriting
 from tokdfa.tokenizers.formats.files import LARGEST_FILE, named, unpacked
 from tokdfa.tokenizers.formats.ranks import from_ranks
 from tokdfa.tokenizers.formats.reading import detect, read_as
 from tokdfa.tokenizers.formats.tiktoken import as_published, check_ids, specials_of
+from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer
+from tokdfa.tokenizers.normalizers.steps import SpaceBeforeWord
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
 if TYPE_CHECKING:
+    from tokdfa.tokenizers.decoding import DecodeSentencePiece
     from tokdfa.tokenizers.formats.unigram import UnigramContents
 
 T = TypeVar("T")
@@ -39,12 +42,19 @@ _TAKEN = (
 _LIBRARIES = ("tokenizers", "tiktoken", "sentencepiece")
 # transformers' tokenizers in Python that give a text to their SentencePiece model as it is: always, or if `legacy`.
 _ALWAYS_AS_IT_IS = {"GemmaTokenizer", "MBartTokenizer", "MBart50Tokenizer", "NllbTokenizer", "PLBartTokenizer"}
-_AS_IT_IS_IF_LEGACY = {"LlamaTokenizer", "SentencePieceBackend"}
+_AS_IT_IS_IF_LEGACY = {"LlamaTokenizer", "SentencePieceBackend", "T5Tokenizer"}
 # Classes with GPT-2's code: their methods split, spell and merge, and change nothing else.
 _AS_GPT2 = {
     *("BartTokenizer", "BlenderbotTokenizer", "CodeGenTokenizer", "DebertaTokenizer", "GPT2Tokenizer", "LEDTokenizer"),
     *("LongformerTokenizer", "MvpTokenizer", "RobertaTokenizer", "WhisperTokenizer"),
 }
+# Those of them that can put a space before a text that begins with none.
+_SPACE_BEFORE_WORD = {
+    *("BartTokenizer", "BlenderbotTokenizer", "DebertaTokenizer", "LEDTokenizer", "LongformerTokenizer"),
+    *("MvpTokenizer", "RobertaTokenizer"),
+}
+# The normalizer of a SentencePiece model that only writes spaces as their sign.
+_AS_WRITTEN = SentencePieceNormalizer(None, puts_space=False, trims_spaces=False, shows_spaces=True)
 _NOTHING: Any = object()
 _NOT_SPECIAL = "an added token that is not special, which is found in texts, is not modelled"
 _IN_RUST = "the tokenizer with a backend in Rust"
@@ -307,21 +317,20 @@ def _read_processor(source: Live, proto: Any, _: str | None) -> Contents | Unigr
     return replace(contents, ignored=(*contents.ignored, "bos and eos")) if adds else contents
 
 
-def _read_slow(source: Live, model: Any, format: str | None) -> Contents:
+def _read_slow(source: Live, model: Any, format: str | None) -> Contents | UnigramContents:
     """Read the SentencePiece model of a tokenizer in Python, with the ids that this one has for its pieces."""
     what = "a tokenizer in Python that may change texts before its SentencePiece model sees them"
     hint = f"load its sp_model, or {_IN_RUST}"
     kind = source.defined_by("_tokenize", _ALWAYS_AS_IT_IS | _AS_IT_IS_IF_LEGACY, what, hint)
-    if kind in _AS_IT_IS_IF_LEGACY and not source.get("legacy"):
-        raise source.fault("legacy=False is not modelled", value=False, hint=f"load its file, or {_IN_RUST}")
     source.check_off("do_lower_case")
     inner = Live(model, source.path)
     if (proto := inner.get("serialized_model_proto")) is None:
         raise source.fault("its sp_model is no SentencePieceProcessor", value=model)
     contents = _read_processor(inner, proto, format)
+    if kind in _AS_IT_IS_IF_LEGACY and not source.get("legacy"):
+        contents = _after_unknown(source, contents, kind)
     if not isinstance(contents, Contents):
-        what = "a tokenizer in Python over a Unigram model, which may give pieces other ids, is not modelled"
-        raise source.fault(what, value=kind, hint=hint)
+        return _over_unigram(source, contents)
     pieces = [*map("".join, (*contents.dictionary.alphabet, *contents.extra))]
     controls = [special.content for special in contents.specials]
     ids = source.ids([*pieces, *controls], "piece")
@@ -349,6 +358,43 @@ def _read_slow(source: Live, model: Any, format: str | None) -> Contents:
     )
 
 
+def _after_unknown(source: Live, contents: Contents | UnigramContents, kind: str) -> Contents:
+    """Return the contents for ``legacy=False``, which encodes a text after the name of the unknown token.
+
+    With a space before the text, that is what the model does by itself with a dummy prefix, if no piece spans the two.
+    """
+    unknown = str(source.get("unk_token"))
+    rewriting = contents.rewriting
+    if kind != "LlamaTokenizer" or not isinstance(contents, Contents) or rewriting is None or not unknown:
+        hint = f"load its file, or {_IN_RUST}"
+        raise source.fault("legacy=False is not modelled for this class or model", value=kind, hint=hint)
+    if rewriting.normalizer != _AS_WRITTEN:
+        what = "with legacy=False, only a model that leaves its texts as they are is modelled"
+        raise source.fault(what, value=rewriting.normalizer, hint=f"load its file, or {_IN_RUST}")
+    pieces = map("".join, (*contents.dictionary.alphabet, *contents.extra))
+    if piece := next((piece for piece in pieces if unknown[-1] + SPACE in piece), None):
+        raise source.fault("with legacy=False, this piece may cover the end of the unknown token", value=piece)
+    puts = source.of("add_prefix_space", bool)
+    (step,) = cast("tuple[DecodeSentencePiece]", rewriting.decoding)
+    normalizer = replace(_AS_WRITTEN, puts_space=puts)
+    return replace(contents, rewriting=Rewriting(normalizer, (replace(step, drops_first=puts),)))
+
+
+def _over_unigram(source: Live, contents: UnigramContents) -> UnigramContents:
+    """Return the contents of a tokenizer in Python over a Unigram model, which must leave the ids as they are."""
+    n_pieces = len(contents.model.pieces)
+    if source.ids([*contents.model.pieces], "piece") != [*range(n_pieces)]:
+        raise source.fault("a tokenizer in Python that gives pieces of a Unigram model other ids is not modelled")
+    specials = {special.id: special for special in contents.specials}
+    for id, text, is_special in source.added_tokens():
+        if id < n_pieces and contents.model.pieces[id] == text:
+            continue
+        if not is_special or not n_pieces <= id <= LARGEST_ID:
+            raise source.fault(_NOT_SPECIAL if not is_special else "an added token with the id of a piece", value=text)
+        specials[id] = Special(id, text, normalized="")
+    return replace(contents, specials=tuple(specials[id] for id in sorted(specials)))
+
+
 # Tokenizers of transformers 4 that merge byte pairs in Python, as GPT-2's does. They split by a pattern of the module
 # `regex`, spell the bytes of a piece in GPT-2's alphabet, and merge in rounds: all occurrences of the best pair, then
 # again from the top. On proper dictionaries whose parts never meet too late that is leftmost merging.
@@ -358,10 +404,15 @@ def _read_merging(source: Live, ranks: Any, format: str | None) -> Contents:
     """Read such a tokenizer: its rules (`ranks`), the ids that it has for tokens, its pattern and special tokens."""
     if format is not None:
         raise source.fault("a tokenizer in Python has no format", FileFormatError, value=format)
+    kinds: dict[str, str] = {}
     for name in ("_tokenize", "bpe", "prepare_for_tokenization", "_convert_token_to_id"):
         what = f"a tokenizer in Python whose method {name} may do something else than GPT-2's"
-        source.defined_by(name, _AS_GPT2, what, f"load its files, or {_IN_RUST}")
-    source.check_off("add_prefix_space", "do_lower_case")
+        kinds[name] = source.defined_by(name, _AS_GPT2, what, f"load its files, or {_IN_RUST}")
+    source.check_off("do_lower_case")
+    puts_space = bool(source.get("add_prefix_space"))
+    if puts_space and kinds["prepare_for_tokenization"] not in _SPACE_BEFORE_WORD:
+        what = "add_prefix_space, which puts a space before every text here, so that no ids are what their text becomes"
+        raise source.fault(what, value=True, hint=f"set it to False, or load {_IN_RUST}")
     if source.get("byte_encoder") != CHARACTER_OF:
         raise source.fault("a byte alphabet that is not GPT-2's is not modelled")
     added: dict[int, str] = {}
@@ -390,6 +441,7 @@ def _read_merging(source: Live, ranks: Any, format: str | None) -> Contents:
         splitting=Splitting("tiktoken", (Split(_pattern(source)),), unicode=table),
         specials=tuple(Special(id, text) for id, text in sorted(added.items())),
         finds_specials=False,
+        rewriting=Rewriting(SpaceBeforeWord()) if puts_space else None,
     )
 
 

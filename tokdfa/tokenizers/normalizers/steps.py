@@ -191,6 +191,23 @@ class Prepend(Normalizer):
 
 
 @dataclass(frozen=True)
+class SpaceBeforeWord(Normalizer):
+    """A space put before a text that begins with something else than white space, as Python knows it."""
+
+    keeps_beginning = is_local = touches_ends = True
+
+    def __call__(self, text: str) -> str:
+        return " " + text if text and not text[0].isspace() else text
+
+    def sides(self, left: str, right: str) -> Sides | None:
+        return Sides(left, right)
+
+    @property
+    def later(self) -> None:
+        return None
+
+
+@dataclass(frozen=True)
 class Replace(Normalizer):
     """Every match of a pattern, a string or a regular expression, replaced by a string.
 
