@@ -361,7 +361,7 @@ def _read_slow(source: Live, model: Any, format: str | None) -> Contents | Unigr
 def _after_unknown(source: Live, contents: Contents | UnigramContents, kind: str) -> Contents:
     """Return the contents for ``legacy=False``, which encodes a text after the name of the unknown token.
 
-    With a space before the text, that is what the model does by itself with a dummy prefix, if no piece spans the two.
+    With a space before the text, a dummy prefix of the model has the same effect, if no piece spans the two.
     """
     unknown = str(source.get("unk_token"))
     rewriting = contents.rewriting
@@ -411,7 +411,7 @@ def _read_merging(source: Live, ranks: Any, format: str | None) -> Contents:
     source.check_off("do_lower_case")
     puts_space = bool(source.get("add_prefix_space"))
     if puts_space and kinds["prepare_for_tokenization"] not in _SPACE_BEFORE_WORD:
-        what = "add_prefix_space, which puts a space before every text here, so that no ids are what their text becomes"
+        what = "add_prefix_space, which puts a space before every text here, so that no ids are canonical"
         raise source.fault(what, value=True, hint=f"set it to False, or load {_IN_RUST}")
     if source.get("byte_encoder") != CHARACTER_OF:
         raise source.fault("a byte alphabet that is not GPT-2's is not modelled")
