@@ -25,8 +25,8 @@ SYMBOLS = [
 
 
 @cache
-def trained(rule: str, byte_fallback: bool, kind: str = "bpe") -> bytes:
-    """Return a small model of a type: bpe, unigram, char or word."""
+def trained(rule: str, byte_fallback: bool, kind: str = "bpe", control: tuple[str, ...] = ("c", "\u20ac")) -> bytes:
+    """Return a small model of a type: bpe, unigram, char or word; `control` symbols are unknown to all but bpe."""
     import sentencepiece
 
     written = io.BytesIO()
@@ -40,7 +40,7 @@ def trained(rule: str, byte_fallback: bool, kind: str = "bpe") -> bytes:
         character_coverage=0.98,
         hard_vocab_limit=False,
         user_defined_symbols=["<sep>", "ab\u2581", "日"],
-        control_symbols=["<ctl>", *("c\u20ac" if kind != "bpe" else "")],
+        control_symbols=["<ctl>", *(control if kind != "bpe" else ())],
         minloglevel=2,
     )
     return written.getvalue()

@@ -12,6 +12,7 @@ from tokdfa.base.arrays import BoolArray
 from tokdfa.base.errors import AlphabetError, FileFormatError, LimitExceededError
 from tokdfa.regex.unicode.normalization import Normalizer
 from tokdfa.tokenizers.decoding import DecodeSpaced, DecodeStep
+from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Rewriting, SplitContents
 from tokdfa.tokenizers.formats.json_text import HALF, JsonObject, check_surrogates
 from tokdfa.tokenizers.formats.text_steps import read_decoder
@@ -19,6 +20,7 @@ from tokdfa.tokenizers.formats.top_level import read_left_out, read_specials, re
 from tokdfa.tokenizers.formats.written import PlainFile, Vocabulary
 from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 from tokdfa.tokenizers.models.wordpiece.words import EntryTexts
+from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -59,17 +61,32 @@ def read_wordlevel_json(top: JsonObject, plain: PlainFile | None = None, *, of_o
     specials = read_specials(
         top, known_words(vocabulary, plain), normalizer, is_bytewise=is_bytewise, of_object=of_object
     )
+    rewriting = Rewriting(normalizer, read_joining_decoder(top, normalizer))
+    left_out = read_left_out(top, specials)
+    return json_contents("WordLevel", vocabulary, specials, splitting, is_bytewise, rewriting, left_out)
+
+
+def json_contents(
+    algorithm: Literal["WordLevel", "WordPiece by piece"],
+    vocabulary: WordPieceVocabulary,
+    specials: tuple[Special, ...],
+    splitting: Splitting | None,
+    is_bytewise: bool,
+    rewriting: Rewriting,
+    left_out: tuple[str, ...],
+) -> ByPieceContents:
+    """Return the contents of a tokenizer.json, in which every entry is found in texts."""
     return ByPieceContents(
         format="tokenizer.json",
-        algorithm="WordLevel",
+        algorithm=algorithm,
         vocabulary=vocabulary,
         is_found=np.ones(vocabulary.n_ids, dtype=np.bool_),
         splitting=splitting,
         spelled_bytes=is_bytewise,
         specials=specials,
         finds_specials=True,
-        rewriting=Rewriting(normalizer, read_joining_decoder(top, normalizer)),
-        ignored=read_left_out(top, specials),
+        rewriting=rewriting,
+        ignored=left_out,
     )
 
 

@@ -392,6 +392,12 @@ def _over_unigram(source: Live, contents: UnigramContents) -> UnigramContents:
         if not is_special or not n_pieces <= id <= LARGEST_ID:
             raise source.fault(_NOT_SPECIAL if not is_special else "an added token with the id of a piece", value=text)
         specials[id] = Special(id, text, normalized="")
+    known = {*contents.characters}
+    for special in specials.values():
+        if known.isdisjoint(special.content):
+            # It gets its id where it stands in a text, because unknown characters are looked up as a piece.
+            what = "an added or control token of characters that are unknown to the model is not modelled"
+            raise source.fault(what, value=special.content)
     return replace(contents, specials=tuple(specials[id] for id in sorted(specials)))
 
 

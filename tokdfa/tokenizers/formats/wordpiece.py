@@ -7,13 +7,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Final, Literal, NamedTuple
 
-import numpy as np
-
 from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.regex.unicode.normalization import Normalizer, spaces
 from tokdfa.tokenizers.decoding import DecodeWordPiece
 from tokdfa.tokenizers.encoding.special import Special
-from tokdfa.tokenizers.formats.by_piece import ByPieceContents, known_words, read_entries, read_joining_decoder
+from tokdfa.tokenizers.formats.by_piece import (
+    ByPieceContents,
+    json_contents,
+    known_words,
+    read_entries,
+    read_joining_decoder,
+)
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Rewriting
 from tokdfa.tokenizers.formats.files import content, decode_utf8
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
@@ -148,18 +152,8 @@ def read_wordpiece_json(
         ignored = (*(name for name in left_out if name.startswith("ids")), *parts)
         assert isinstance(decoder, DecodeWordPiece)
         return WordPieceContents("tokenizer.json", vocabulary, bert, specials, bool(decoder.cleanups), ignored)
-    return ByPieceContents(
-        format="tokenizer.json",
-        algorithm="WordPiece by piece",
-        vocabulary=vocabulary,
-        is_found=np.ones(vocabulary.n_ids, dtype=np.bool_),
-        splitting=splitting,
-        spelled_bytes=is_bytewise,
-        specials=specials,
-        finds_specials=True,
-        rewriting=Rewriting(normalizer, decoding),
-        ignored=left_out,
-    )
+    rewriting = Rewriting(normalizer, decoding)
+    return json_contents("WordPiece by piece", vocabulary, specials, splitting, is_bytewise, rewriting, left_out)
 
 
 def _bert_normalizer(normalizer: Normalizer | None) -> BertNormalizer | None:

@@ -46,9 +46,7 @@ class ByPiece(SteppedModel):
 
     @property
     def is_token(self) -> BoolArray:
-        meaning = np.zeros(self.vocabulary.n_ids, dtype=np.bool_)
-        meaning[[id for _, id in self.vocabulary.items()]] = True
-        return meaning
+        return self.vocabulary.is_token
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -56,10 +54,7 @@ class ByPiece(SteppedModel):
 
     @property
     def strings(self) -> list[str]:
-        strings = [""] * self.vocabulary.n_ids
-        for entry, id in self.vocabulary.items():
-            strings[id] = entry
-        return strings
+        return self.vocabulary.strings
 
     # From text to ids
 

@@ -28,6 +28,7 @@ TARGETS = (
     "gguf",
     "merges",
     "vocab_txt",
+    "rwkv",
     "id_streams",
     "stores",
     "split_patterns",

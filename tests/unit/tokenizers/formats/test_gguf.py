@@ -242,3 +242,21 @@ def test_bytes_without_a_token() -> None:
 def test_refused_keys_are_unsupported() -> None:
     with pytest.raises(UnsupportedFeatureError):
         load(byte_level(new_setting=Typed("u32", 1)))
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_found"),
+    [
+        (byte_level(specials=[("", 1), ("<|end|>", 3)]), False),
+        (byte_level(specials=[("", 3), ("<|end|>", 3)]), True),
+        (sentencepiece(["\u2581", "a", "", "b", *dict.fromkeys("[EMPTY_0123456789]")]), False),
+    ],
+)
+def test_an_empty_token_has_the_name_that_llama_cpp_gives_it(fields: dict[str, Typed], is_found: bool) -> None:
+    # It is found in texts only if its type says so.
+    tokenizer = load(fields)
+    id = fields["tokenizer.ggml.tokens"].value.index("")
+    name = f"[EMPTY_{id}]"
+    assert tokenizer.decode([id]) == name
+    assert (tokenizer.encode(name).tolist() == [id]) is is_found
+    assert bool(tokenizer.validate([id])) is is_found

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, TypeAlias
 
+import numpy as np
+
+from tokdfa.base.arrays import BoolArray
 from tokdfa.base.errors import AlphabetError, LimitExceededError
 from tokdfa.base.suggestions import SuggestsNames
 from tokdfa.tokenizers.models.wordpiece.words import EntryTexts, Words
@@ -188,6 +191,21 @@ class WordPieceVocabulary(SuggestsNames):
     def n_ids(self) -> int:
         """One more than the largest id; 0 without entries."""
         return 1 + (max(self._entries, default=-1) if self._texts is None else int(self._texts.ids.max()))
+
+    @property
+    def is_token(self) -> BoolArray:
+        """Whether each id has an entry."""
+        found = np.zeros(self.n_ids, dtype=np.bool_)
+        found[[*self._ids.values()]] = True
+        return found
+
+    @property
+    def strings(self) -> list[str]:
+        """The entry of each id, including the prefix or the opening; empty for ids without one."""
+        strings = [""] * self.n_ids
+        for entry, number in self._ids.items():
+            strings[number] = entry
+        return strings
 
     def id(self, entry: str) -> int | None:
         """Return the id of `entry`, or None."""

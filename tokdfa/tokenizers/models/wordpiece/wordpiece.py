@@ -59,9 +59,7 @@ class WordPiece(Model):
 
     @property
     def is_token(self) -> BoolArray:
-        meaning = np.zeros(self.vocabulary.n_ids, dtype=np.bool_)
-        meaning[[number for _, number in self.vocabulary.items()]] = True
-        return meaning
+        return self.vocabulary.is_token
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -69,11 +67,7 @@ class WordPiece(Model):
 
     @property
     def strings(self) -> list[str]:
-        """The entry of each id, including the prefix or the opening."""
-        strings = [""] * self.vocabulary.n_ids
-        for entry, number in self.vocabulary.items():
-            strings[number] = entry
-        return strings
+        return self.vocabulary.strings
 
     # Its automata
 
