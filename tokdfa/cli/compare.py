@@ -108,7 +108,7 @@ def command(
     from tokdfa.tokenizers.loading import load
 
     if texts is not None and certificate_path is not None:
-        raise click.UsageError("there is no certificate for a comparison with --texts")
+        raise click.UsageError("--certificate proves all texts; leave it out, or --texts")
     question: _Question = {"ignore_ids": ignore_ids, "texts": texts, "special_tokens": special_tokens}
     with stages() as say_stage:
         asked: dict[str, Any] = dict(sides)

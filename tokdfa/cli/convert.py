@@ -156,22 +156,22 @@ def _loss_fields(loss: Loss) -> dict[str, Any]:
 def _rows(found: Conversion, both: Sequence[AnyTokenizer], output: str) -> Iterator[tuple[str, object]]:
     from tokdfa.jobs.comparison.result import part_rows
     from tokdfa.jobs.conversion.result import load_words, loss_words
+    from tokdfa.tokenizers.formats.writers.draft import LostPart
 
     if found.witness is not None:
         yield "not written", found.reason
         yield from witness_rows(found.witness, both, ("TOK", found.target))
         yield from (row for row in part_rows(found.found) if row[0] == "shortest")
         yield from (("no word for", loss_words(loss)) for loss in found.causes)
+        if both[0].finds_specials and LostPart.SPECIALS in {loss.part for loss in found.causes}:
+            yield "as text", "--special-tokens plain takes special tokens as text, on both sides"
         if found.kept is not None:
             yield (
                 "kept",
                 f"the ids of every text without {found.kept.n_left_out:,} code points: --texts '{found.kept.pattern}'",
             )
         elif found.found.texts is None:
-            yield (
-                "some texts",
-                r"--texts REGEX writes the file if those that REGEX matches keep their ids, such as '[\x00-\x7f]*'",
-            )
+            yield "some texts", "--texts REGEX writes the file if those that REGEX matches keep their ids"
         return
     yield "written", ", ".join(map(str, found.files))
     yield "proven", found.reason

@@ -132,6 +132,9 @@ def certify_comparison(
     >>> certificate.claim, certificate.fields["witness"]
     ('different', {'text': 'ab', 'ids_a': [256], 'ids_b': [97, 98]})
     """
+    if found and found.texts is not None:
+        what = "a certificate is about all texts, and these were the only ones that were compared"
+        raise UnsupportedFeatureError(what, value=found.texts, where="texts", hint="compare all texts")
     ignored = found.checked.get(Part.IDS) is Outcome.IGNORED
     sides = [side_of(a, files[0]), side_of(b, files[1])]
     fields = _head("equivalent" if found else "different", sides, "ignored" if ignored else "compared")

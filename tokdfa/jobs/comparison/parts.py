@@ -228,7 +228,9 @@ class Parts:
     def _derive_alike(self) -> bool:
         """Whether the same pairs make the same tokens of the same symbols, in the same order."""
         a, b = self.a, self.b
-        if any(side.why_not("leftmost") is not None and not _follows_rules(side) for side in (a, b)):
+        # With all pairs at hand it is known how they merge.
+        unknown = (side for side in (a, b) if side.why_not("leftmost") is not None and side.merges is None)
+        if not all(map(_follows_rules, unknown)):
             return False
         symbols = [{*map(as_text, side.dictionary.alphabet.symbols)} - _never_met(side) for side in (a, b)]
         return symbols[0] == symbols[1] and derived_merges(a) == derived_merges(b)

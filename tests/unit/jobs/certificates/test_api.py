@@ -54,6 +54,14 @@ def test_a_certificate_is_of_the_schema_and_the_same_every_time(tmp_path: Path) 
     assert (tmp_path / "certificate.json").read_text("ascii") == certificate.text
 
 
+def test_there_is_no_certificate_of_some_texts(tmp_path: Path) -> None:
+    a, b = (write_ranks(tmp_path / f"{n}.tiktoken", RULES[:n], PATTERNS[0]) for n in (3, 2))
+    found = tokdfa.compare(a[0], b[0], texts="[0-9]*")
+    assert found
+    with pytest.raises(UnsupportedFeatureError, match="about all texts"):
+        tokdfa.certify_comparison(found, a[0], b[0], files=(a[1], b[1]))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
