@@ -121,7 +121,7 @@ def greedy_bound(curvature: Fraction | float) -> float:
 
 # The best sequence
 
-Guard: TypeAlias = Literal["overlap", "boundary", "literal", "none"]
+Guard: TypeAlias = Literal["parts", "overlap", "boundary", "literal", "none"]
 Conflict: TypeAlias = Callable[[str, str], bool]
 
 GUARDS: tuple[Guard, ...] = get_args(Guard)
@@ -143,12 +143,22 @@ def overlap_conflict(one: str, other: str) -> bool:
 
     That is, whether one is a factor of the other, or a proper suffix of one is a prefix of the other. Merges commute if
     their yields do not overlap: in no text can either take anything from the other. The boundary symbols alone do not
-    show this: [x, ab] and [ab, y] compete for the ``ab`` of ``xaby``.
+    show this: [x, ab] and [ab, y] compete for the ``ab`` of ``xaby``. Merges whose yields overlap may commute, too: see
+    :func:`parts_conflict`.
     """
     if one in other or other in one:
         return True
     shorter = min(len(one), len(other))
     return any(one[-n:] == other[:n] or other[-n:] == one[:n] for n in range(1, shorter))
+
+
+def parts_conflict(one: Merge, other: Merge) -> bool:
+    """Return whether the right part of one merge is the left part of the other, or one is a part of the other.
+
+    Two neighbours in a sequence commute iff they do not conflict, if both replace something in some text. The class
+    :class:`tokdfa.RuleOrder` is about the same relation between rules.
+    """
+    return one[1] == other[0] or one[0] == other[1] or one in other or other in one
 
 
 CONFLICTS: dict[str, Conflict] = {"boundary": boundary_conflict, "overlap": overlap_conflict}
@@ -168,15 +178,17 @@ class ExactResult:
 
 
 def train_exact(
-    pieces: str | Mapping[str, int], merges: int, *, guard: Guard = "overlap", limit: int = _DEFAULT_LIMIT
+    pieces: str | Mapping[str, int], merges: int, *, guard: Guard = "parts", limit: int = _DEFAULT_LIMIT
 ) -> ExactResult:
     """Find a sequence of merges of the greatest compression utility, in exponential time.
 
     The pieces are a text, or strings with their multiplicities. The `guard` says which sequences are skipped. μ may
     follow ρ
 
+    ``parts``
+        if they conflict by :func:`parts_conflict`, or (|Yield μ|, Yield μ) ≥ (|Yield ρ|, Yield ρ): exact;
     ``overlap``
-        if they conflict by :func:`overlap_conflict`, or (|Yield μ|, Yield μ) ≥ (|Yield ρ|, Yield ρ): exact;
+        the same with :func:`overlap_conflict`, exact as well, but it examines more;
     ``boundary``
         the same with :func:`boundary_conflict`, which misses optima;
     ``literal``
@@ -188,7 +200,7 @@ def train_exact(
     Texts of more than 200 symbols, or more than `limit` symbols to examine, are a LimitExceededError; the symbols of
     the texts count once for each sequence of merges.
 
-    *A Formal Perspective on Byte-Pair Encoding*, Algorithm 3, with a corrected guard of Def 5.6. Why ``overlap`` is
+    *A Formal Perspective on Byte-Pair Encoding*, Algorithm 3, with a corrected guard of Def 5.6. Why ``parts`` is
     exact: in any sequence, two neighbours that do not conflict can be exchanged, because they commute and neither is a
     submerge of the other. Exchanging them while some second one is the lesser leads, after finitely many inversions, to
     a sequence that has the same effect on every text and that the guard allows.
@@ -205,10 +217,13 @@ def train_exact(
     spelled = cache(yield_of)
 
     @cache
-    def follows(mu: str, rho: str) -> bool:
+    def follows(mu: Merge, rho: Merge) -> bool:
+        one, other = spelled(mu), spelled(rho)
         if guard == "literal":
-            return not boundary_conflict(mu, rho) and len(mu) >= len(rho) and mu >= rho
-        return (len(mu), mu) >= (len(rho), rho) or CONFLICTS[guard](mu, rho)
+            return not boundary_conflict(one, other) and len(one) >= len(other) and one >= other
+        if (len(one), one) >= (len(other), other):
+            return True
+        return parts_conflict(mu, rho) if guard == "parts" else CONFLICTS[guard](one, other)
 
     def count(forests: tuple[Forest, ...]) -> int:
         return sum(weight * len(forest) for weight, forest in zip(weights, forests, strict=True))
@@ -231,8 +246,8 @@ def train_exact(
         pairs = dict.fromkeys(pair for forest in forests for pair in pairwise(forest))
         chosen: Iterator[tuple[Merge, Merge]] = reversed(pairs)
         if guard != "none" and sequence:
-            rho = spelled(sequence[-1])
-            chosen = (pair for pair in chosen if follows(spelled(pair), rho))
+            rho = sequence[-1]
+            chosen = (pair for pair in chosen if follows(pair, rho))
         # The last one pushed is examined first; in reverse, so that ties go to the pair that occurs first.
         stack.extend(((*sequence, pair), tuple(apply_merge(forest, pair) for forest in forests)) for pair in chosen)
     return ExactResult(best, best_forests, fewest, explored)

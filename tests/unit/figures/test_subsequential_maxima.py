@@ -7,6 +7,8 @@ from pathlib import Path
 from figures.papers.subsequential_maxima import RANGES, measure
 from figures.small_dictionaries import small_dictionaries
 from figures.table import read_table
+from tokdfa import Dictionary
+from tokdfa.automata.transducers.subsequential import TransducerTable
 
 ROWS = read_table(Path(__file__).parents[3] / "figures" / "papers" / "subsequential_maxima.csv")
 
@@ -21,6 +23,12 @@ def test_the_bound_is_attained_and_never_exceeded() -> None:
     }
     for n in RANGES:
         assert max(row["minimal"] for row in ROWS if row["rules"] == n) == 2**n
+
+
+def test_five_rules_over_three_symbols_attain_the_bound_too() -> None:
+    # Not enumerated; more than 2 to the power of 5 is impossible.
+    rules = [("a", "b"), ("ab", "ab"), ("abab", "abab"), ("abababab", "abab"), ("c", "abababab")]
+    assert TransducerTable.of(Dictionary(rules), max_states=1 << 12).minimal().n_states == 32
 
 
 def test_each_dictionary_comes_once_up_to_renaming() -> None:
