@@ -34,7 +34,11 @@ merge within them was the strongest of the word, so it was the strongest within 
 steps of merging t's bytes on their own. Those steps are determined, and they leave two tokens at one time only. ∎
 
 So merging does not change if the pairs D(t), with their priorities, are the only ones. If two tokenizers have the same
-D in the same order of priority, they take the same steps on every word. No dictionary needs to be "proper" for this.
+D in the same order of priority, they take the same steps on every word. The orders may also differ, if in both the
+parts of a token come before it, and any two D(t) = (u, v) and D(t') = (v, y) come in the same order in both.
+*Proof.* As parts come first, no step makes a pair stronger than its own: words are merged pair by pair, in ascending
+order, each from the left. While the orders differ, two neighbours in one come the other way round in the other. They
+are never about the same token of a word, and neither makes a part of the other: they may change places in the one. ∎
 
 Theorem 2 (pieces). `Program` compiles a pattern to instructions. Threads are kept in order of preference and cut after
 one that accepts, so the last match reported is the leftmost-first one. `check_machine` runs them next to a table of the
@@ -119,11 +123,7 @@ EVERY = symbols_from(0, 0x10FFFF) ^ symbols_from(0xD800, 0xDFFF)  # sets of symb
 
 
 class Tables:
-    """The character classes of one library, from a file of data.
-
-    A class is given as alternating distances between ranges and lengths of ranges. ``case`` has sets of symbols that
-    match each other where case is ignored; ``expansions``, symbols that then match several.
-    """
+    """The character classes of one library: distances between ranges and lengths of ranges, and symbols by case."""
 
     def __init__(self, folder: Path, library: str) -> None:
         if library not in ("tokenizers", "tiktoken"):
@@ -131,9 +131,7 @@ class Tables:
         data = (folder / f"{library}.json").read_bytes()
         self.library, content = library, json.loads(data)
         self.stated = {"version": content["version"], "sha256": hashlib.sha256(data).hexdigest()}
-        self._classes: dict[str, list[int]] = content["classes"]
-        self._case: list[list[int]] = content["case"]
-        self._expansions: dict[str, str] = content["expansions"]
+        self._classes, self._case, self._expansions = (content[name] for name in ("classes", "case", "expansions"))
 
     def named(self, name: str) -> int:
         r"""Return a general category such as L or Lu, or ``\s``."""
@@ -273,11 +271,6 @@ def single_sets(node: Node) -> list[int] | None:
     return None if None in parts else [each for part in parts for each in part or ()]
 
 
-def letter_of(code_point: int, sets: list[int]) -> int:
-    """Return the numbers of the sets that a symbol is in, as the bits of an integer."""
-    return sum(1 << at for at, symbols in enumerate(sets) if symbols >> code_point & 1)
-
-
 class Program:
     """A pattern as instructions; a state is a tuple of the ones to execute next, the preferred ones first.
 
@@ -347,7 +340,8 @@ class Program:
 
     def pieces(self, text: str) -> Iterator[str]:
         """Yield the pieces of a text."""
-        letters = [*(letter_of(ord(symbol), self.sets) for symbol in text), END]
+        bits = ((1 << at for at, each in enumerate(self.sets) if each >> ord(symbol) & 1) for symbol in text)
+        letters = [*map(sum, bits), END]
         begin = 0
         while begin < len(text):
             state, end = self.start, begin
@@ -430,8 +424,7 @@ class Tokenizer:
         folder = path if path.is_dir() else path.parent
         path = folder / "merges.txt" if path.is_dir() or path.suffix == ".json" else path
         lines = self.read(path, "merges", "merges vocab").decode().replace("\r\n", "\n").removesuffix("\n").split("\n")
-        vocabulary = json.loads(self.read(folder / "vocab.json", "vocab", "merges vocab"))
-        self.add(vocabulary, lines)
+        self.add(json.loads(self.read(folder / "vocab.json", "vocab", "merges vocab")), lines)
         self.compare(whole_pieces=False)
 
     def read_json(self, path: Path) -> None:
@@ -522,13 +515,21 @@ class Tokenizer:
 
 
 def check_merging(said: list[Any], sides: list[Tokenizer]) -> Derived:
-    """Verify that all tokenizers have the derivations of the certificate, in its order; return them."""
+    """Verify that all tokenizers have the derivations of the certificate, in orders that merge alike; return them."""
     derived = [side.derivations() for side in sides]
     for side, found in zip(sides, derived, strict=True):
-        for at, (token, (size, _)) in enumerate(found.items()):
-            good = at < len(said) and said[at] == [token.hex(), size]
-            need(good, f"merging[{at}]", f"{side.where} makes {token!r} from {token[:size]!r} and the rest here")
-        need(len(said) == len(found), "merging", f"{side.where} makes {len(found)} tokens by merging")
+        here = [[token.hex(), size] for token, (size, _) in found.items()]
+        need(sorted(map(str, said)) == sorted(map(str, here)), "merging", f"{side.where} makes other tokens")
+        one, other = ({token: at for at, (token, _) in enumerate(order)} for order in (said, here))
+        latest: dict[tuple[str, bool], int] = {}  # by part and side, of the rules so far: the place in the other order
+        for token, size in said if said != here else ():
+            faces = [(token[: 2 * size], False), (token[2 * size :], True)]
+            for part, is_right in faces:
+                comes_first = all(order.get(part, -1) < order[token] for order in (one, other))
+                need(comes_first, "merging", f"{side.where} makes {token} before its part {part}")
+                is_kept = latest.get((part, not is_right), -1) <= other[token]
+                need(is_kept, "merging", f"{side.where} makes {token} before another token with the part {part}")
+            latest |= {face: max(other[token], latest.get(face, -1)) for face in faces}
     return derived[0]
 
 
@@ -615,8 +616,7 @@ class Machine:
 
     def __init__(self, part: dict[str, Any], n_classes: int, where: str) -> None:
         need_fields(part, "next report", where)
-        self.next: list[list[int]] = part["next"]
-        self.report: list[list[int]] = part["report"]
+        self.next, self.report = part["next"], part["report"]
         for row, reports in zip(self.next, self.report, strict=True):
             good = all(type(to) is int and DEAD <= to < len(self.next) for to in row)
             good = good and all(type(each) is int and each in (0, 1) for each in reports)
@@ -684,8 +684,7 @@ class Pair:
         self.seam = len(before) if seam else -1
         self.sets = [*before, set[int](), *after] if seam else []
         self.stops = {self.seam + 1 + stop for stop in stops}
-        phases = range(max(1, self.seam) if has_specials else 1)
-        self.starts: list[Joint] = [((0, ()), (0, ()), phase) for phase in phases]
+        self.starts = [((0, ()), (0, ()), phase) for phase in range(max(1, self.seam) if has_specials else 1)]
 
     def moves(self, joint: Joint, class_: int) -> Iterator[Move]:
         """Yield the ways in which both continue."""

@@ -112,8 +112,8 @@ class Forge:
     def ranks(self, name: str, rules: list[tuple[bytes, bytes]], pattern: str = "none") -> tuple[Tokenizer, Path]:
         return write_ranks(self.folder / f"{name}.tiktoken", rules, pattern)
 
-    def plain_json(self, name: str) -> tuple[Tokenizer, Path]:
-        content = tokenizer_json(RULES, pre_tokenizer=BYTE_LEVEL) | {"added_tokens": []}
+    def plain_json(self, name: str, rules: list[tuple[bytes, bytes]] = RULES) -> tuple[Tokenizer, Path]:
+        content = tokenizer_json(rules, pre_tokenizer=BYTE_LEVEL) | {"added_tokens": []}
         path = self.folder / f"{name}.json"
         path.write_bytes(as_bytes(content))
         loaded = tokdfa.load(path)
@@ -129,6 +129,11 @@ class Forge:
     @cached_property
     def of_json(self) -> Subject:
         return certified(self.plain_json("a"), self.plain_json("b"))
+
+    @cached_property
+    def of_two_rules(self) -> Subject:
+        """Two rules, the first of which makes a part of the second, without any other token in common."""
+        return certified(self.plain_json("c", RULES[::2]), self.plain_json("d", RULES[::2]))
 
     @cached_property
     def with_split(self) -> Subject:
@@ -232,9 +237,14 @@ def swap_ids(fields: Any) -> None:
     vocabulary["ab"], vocabulary["ss"] = vocabulary["ss"], vocabulary["ab"]
 
 
-def turn_merges(fields: Any) -> None:
-    merges = fields["model"]["merges"]
-    merges[0], merges[3] = merges[3], merges[0]
+def turn_merges(one: int, other: int) -> Callable[[Any], None]:
+    """Return a change of a tokenizer.json that exchanges two merges."""
+
+    def change(fields: Any) -> None:
+        merges = fields["model"]["merges"]
+        merges[one], merges[other] = merges[other], merges[one]
+
+    return change
 
 
 def look_up_pieces(subject: Subject) -> Subject:

@@ -178,9 +178,12 @@ NEEDED: dict[str, Make] = {
         lambda content: content["model"]["merges"].append("zz zz")
     ),
     # Merging
-    "check_merging: {} makes {} from {} and the rest here": lambda f: f.of_json.rewritten(turn_merges, (1,)),
-    "check_merging: {} makes {} tokens by merging": lambda f: f.of_ranks.changed(
-        lambda certificate: certificate["merging"].append(["7a7a", 1])
+    "check_merging: {} makes other tokens": lambda f: f.of_ranks.changed(
+        lambda certificate: certificate["merging"].pop()
+    ),
+    "check_merging: {} makes {} before its part {}": lambda f: f.of_two_rules.rewritten(turn_merges(0, 1), (1,)),
+    "check_merging: {} makes {} before another token with the part {}": lambda f: f.of_json.rewritten(
+        turn_merges(1, 2), (1,)
     ),
     "check_ids: {} has two": lambda f: f.of_json.rewritten(swap_ids, (1,)),
     "check_ids: the piece {} has two": lambda f: look_up_pieces(f.of_json),
