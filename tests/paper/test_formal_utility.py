@@ -324,8 +324,12 @@ def test_def_3_9_grows_as_the_square_of_m(s: int, merges: int) -> None:
     text = "z" + yield_of(head) * s
     assert_forced_to_be_optimal(text, optimal)
     assert compression_utility(text, [("z", "b")]) == 1
-    added = compression_utility(text, optimal) - compression_gain(text, optimal, [("z", "b")])
-    assert added == s * merges - Fraction(5 * s * (s - 1), 2)
+    curvature = compression_utility(text, optimal) - compression_gain(text, optimal, [("z", "b")])
+    assert curvature == s * merges - Fraction(5 * s * (s - 1), 2)
+    # As the proof counts them.
+    q = merges - 3 * s + 2
+    units = apply_merges(text, [("z", "b"), *optimal])
+    assert len(units) == s * q + 3 * s - 1 + (s - 1) * (s - 2) // 2
 
 
 def test_sec_3_3_the_printed_bounds() -> None:
