@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from tokdfa.base.errors import TokdfaError
 from tokdfa.base.verdict import cut_short
-from tokdfa.cli.ids import of_file
+from tokdfa.cli.ids import Records, of_file
 from tokdfa.cli.output import counted, print_json, remark, say, shown_ids
 
 if TYPE_CHECKING:
     from tokdfa.jobs.shards.check import Options
     from tokdfa.jobs.shards.report import Finding, Group, Report
+    from tokdfa.jobs.validation.violation import Violation
+    from tokdfa.stores.store import Location
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
 _MOST_LINES = 10
@@ -41,7 +43,7 @@ def corpus_options(dtype: str | None, field: str | None, documents: str | None, 
     """Return the options of reading and judging several files."""
     from tokdfa.jobs.shards import check
 
-    if documents not in (None, "none") and not documents.isdecimal():
+    if documents not in (None, "none") and not (documents.isascii() and documents.isdecimal()):
         raise click.BadParameter(f"for several files it is an id or none, not {documents!r}", param_hint="--documents")
     separator = int(documents) if documents is not None and documents != "none" else documents
     return check.Options(dtype, field, separator, literal)
@@ -80,24 +82,64 @@ def validate_corpus(
     return report, reports
 
 
-def print_findings(report: Report, *, as_json: bool) -> int:
-    """Print the findings in a corpus, and return the exit status."""
+def violations_in(
+    tokenizer: AnyTokenizer, path: str, options: Options, *, every: bool
+) -> Iterator[tuple[Location, Violation]]:
+    """Yield the first violation in a file, or every one, with where it is; none after damage."""
+    from tokdfa.jobs.shards.stream import check_stream
+    from tokdfa.jobs.validation.api import validate
+    from tokdfa.stores.opening import open_store
+
+    with suppress(TokdfaError, OSError):
+        store = open_store(path, dtype=options.dtype, field=options.field)
+        seen = Records(store)
+        if every or store.has_documents or options.documents is not None:
+            verdict, _ = check_stream(tokenizer, store, options, all=every, seen=seen.see)
+        else:
+            verdict = validate(tokenizer, seen.of(store.iter_chunks()), literal=options.literal)
+        for violation in verdict.violations:
+            yield seen.where(violation), violation
+
+
+def line_of(violation: Violation, where: Location, *, named: bool = False) -> str:
+    """Return the line on a violation, with its file where that has records, or does not fit the tokenizer."""
+    named = named or violation.kind.value == "id-out-of-range"
+    is_in_record = where.unit not in ("token", "byte")
+    place = f"{where}: " if is_in_record else f"{where.file}: " if named else ""
+    canonical = "" if violation.canonical_ids is None else f", canonical {shown_ids(violation.canonical_ids)}"
+    return (
+        f"{place}token {violation.index}, byte {violation.byte_offset}: {violation.reason} "
+        f"[from token {violation.start}: {shown_ids(violation.ids)}{canonical}]"
+    )
+
+
+def print_findings(
+    report: Report, found: Iterable[tuple[Location, Violation]], *, as_json: bool, every: bool = False
+) -> int:
+    """Print the findings in a corpus, with its first violation or every one, and return the exit status."""
     if as_json:
         valid = False if report.violations else None if report.broken else True
-        shown = replace(report, groups=report.groups[:_MOST_GROUPS])
-        print_json({"valid": valid, "tokens": report.ids, "report": shown.to_dict()})
+        violations = [where._asdict() | violation.as_json() for where, violation in found]
+        print_json({"valid": valid, "tokens": report.ids, "violations": violations, "report": report_as_json(report)})
     else:
-        _print(report)
+        for where, violation in found if every else ():
+            say(line_of(violation, where, named=True))
+        _print(report, () if every else report.first)
     if report.broken:
         remark(f"{counted(len(report.broken), 'file')} could not be read to the end")
         return 2
     return 0 if report else 1
 
 
-def _print(report: Report) -> None:
+def report_as_json(report: Report) -> dict[str, Any]:
+    """Return a report with its largest groups, as ``--json`` prints it."""
+    return replace(report, groups=report.groups[:_MOST_GROUPS]).to_dict()
+
+
+def _print(report: Report, first: Sequence[Finding]) -> None:
     from tokdfa.jobs.validation.violation import ViolationKind
 
-    for found in report.first:
+    for found in first:
         canonical = "" if found.canonical_ids is None else f", canonical {' '.join(map(str, found.canonical_ids))}"
         say(f"{found.file}, {_where(found)}: {found.reason} [{' '.join(map(str, found.ids))}{canonical}]")
     for broken in report.broken:
@@ -179,11 +221,13 @@ def count_in_files(paths: Sequence[str], threads: int, count: Callable[[Path, Ad
 
 
 @contextmanager
-def progress(paths: Sequence[Path]) -> Iterator[tuple[Advance | None, Callable[[str], object] | None]]:
+def progress(
+    paths: Sequence[Path], n_ids: int | None = None
+) -> Iterator[tuple[Advance | None, Callable[[str], object] | None]]:
     """Show a bar over the bytes of files on stderr: how much is done, how fast, and the time left.
 
     The first function takes numbers of ids that are done, the second the path of a file that is done; there is neither
-    for programs other than terminals.
+    for programs other than terminals. If the number of all ids is known, the bar is over ids.
     """
     if sys.stderr is None or not sys.stderr.isatty():
         yield None, None
@@ -195,7 +239,7 @@ def progress(paths: Sequence[Path]) -> Iterator[tuple[Advance | None, Callable[[
     sizes = {str(path): path.stat().st_size if path.is_file() else 0 for path in paths}
     columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=max(sum(sizes.values()), 1))
+        task = bar.add_task("reading", total=n_ids or max(sum(sizes.values()), 1))
         began, lock, ids, done = monotonic(), Lock(), 0, 0
 
         def advance(n: int) -> None:
@@ -203,12 +247,13 @@ def progress(paths: Sequence[Path]) -> Iterator[tuple[Advance | None, Callable[[
             with lock:
                 ids += n
                 rate = ids / max(monotonic() - began, 1e-9) / 1e6
-                bar.update(task, description=f"{done:,} of {len(sizes):,} files, {rate:.1f} M ids/s")
+                said = f"{done:,} of {len(sizes):,} files, {rate:.1f} M ids/s, {ids:,} ids"
+                bar.update(task, description=said, completed=ids if n_ids else None)
 
         def finished(path: str) -> None:
             nonlocal done
             with lock:
                 done += 1
-                bar.update(task, advance=sizes.get(path, 0))
+                bar.update(task, advance=0 if n_ids else sizes.get(path, 0))
 
         yield advance, finished

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,8 @@ from tokdfa.cli.output import remark
 if TYPE_CHECKING:
     from tokdfa.base.arrays import Int64Array, IntegerArray
     from tokdfa.jobs.splices.parts import Part
-    from tokdfa.stores.store import Chunk, Store
+    from tokdfa.jobs.validation.violation import Violation
+    from tokdfa.stores.store import Chunk, Location, Store
 
 
 def check_ids_output(path: str, option: str = "-o") -> None:
@@ -42,23 +44,39 @@ def of_file(path: str | Path | None) -> Iterator[None]:
 
 
 class Records:
-    """The lines, rows, samples or members of a store that is being read: the name of each by its document."""
+    """The lines, rows, samples or members of a store that is being read: where in them ids are."""
 
     def __init__(self, store: Store) -> None:
-        self._unit = store.unit
+        self._store = store
+        self._starts: list[int] = []
         self._numbers: list[int] = []
+        self._n_ids = 0
+
+    def see(self, chunk: Chunk) -> None:
+        """Remember the documents of a chunk."""
+        if chunk.starts is not None and chunk.numbers is not None:
+            self._starts += (chunk.starts + self._n_ids).tolist()
+            self._numbers += chunk.numbers.tolist()
+        self._n_ids += len(chunk.ids)
 
     def of(self, chunks: Iterator[Chunk]) -> Iterator[IntegerArray]:
-        """Yield the ids of chunks, and remember the numbers of their documents."""
+        """Yield the ids of chunks, and remember their documents."""
         for chunk in chunks:
-            if chunk.numbers is not None:
-                self._numbers += chunk.numbers.tolist()
+            self.see(chunk)
             if len(chunk.ids):
                 yield chunk.ids
 
     def name(self, document: int) -> str:
         """Return the name of a document that has been read, such as ``line 4``."""
-        return f"{self._unit} {self._numbers[document]:,}"
+        return f"{self._store.unit} {self._numbers[document]:,}"
+
+    def where(self, violation: Violation) -> Location:
+        """Return where a violation is that has been read."""
+        known = bisect_right(self._starts, violation.start) - 1
+        if known < 0 or not self._store.has_documents:
+            return self._store.location(0, violation.index, violation.index)
+        token = violation.index - self._starts[known]
+        return self._store.location(self._numbers[known], token, violation.index)
 
 
 def ids_and_documents(
@@ -76,6 +94,18 @@ def ids_and_documents(
     starts = store.starts() if store.has_documents else None
     records = Records(store)
     return records.of(store.iter_chunks()), starts, records if store.unit not in ("byte", "token") else None
+
+
+def stream_of(ids: str, dtype: str | None, field: str | None, documents: str | None) -> Store:
+    """Return the ids of one file, or of standard input, with the documents that another file gives, if there is one."""
+    from tokdfa.jobs.shards.stream import IdStream
+    from tokdfa.stores import consistent, iter_ids, open_store
+
+    starts = None if documents in (None, "none") else _documents(documents)
+    if ids == "-" or not (starts is None or isinstance(starts, int)):
+        own = None if isinstance(starts, int) else starts
+        return IdStream("standard input" if ids == "-" else ids, iter_ids(ids, dtype=dtype, field=field), own)
+    return consistent(open_store(ids, dtype=dtype, field=field))
 
 
 def _documents(value: str) -> int | Int64Array:

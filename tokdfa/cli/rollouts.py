@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tokdfa.base.errors import TokdfaError
 from tokdfa.cli import options
+from tokdfa.cli.corpus import progress
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import print_json, remark, say, shown_ids
 from tokdfa.jobs.rollouts.frameworks import FRAMEWORKS, fields_of
@@ -134,18 +136,25 @@ def command(
             yield source, rollout
 
     items = rollouts()
-    for source, outcome in iter_outcomes(tokenizer, items, keep_going=keep_going, names=fields.names, threads=threads):
-        if isinstance(outcome, TokdfaError):
-            n_bad += 1
-            if len(bad) < _MOST_BAD:
-                bad.append((str(source), str(outcome)))
-            if not as_json:
-                remark(f"bad record: {source}, {outcome}")
-        else:
-            tally.add(outcome, source)
-            if records_path is not None and any(outcome.counts):
-                where = {"file": source.file, source.unit: source.number, "part": source.part}
-                records.append({name: value for name, value in where.items() if value != ""} | outcome.counts._asdict())
+    with progress([*map(Path, files)]) as (advance, _):
+        for source, outcome in iter_outcomes(
+            tokenizer, items, keep_going=keep_going, names=fields.names, threads=threads
+        ):
+            if isinstance(outcome, TokdfaError):
+                n_bad += 1
+                if len(bad) < _MOST_BAD:
+                    bad.append((str(source), str(outcome)))
+                if not as_json:
+                    remark(f"bad record: {source}, {outcome}")
+            else:
+                tally.add(outcome, source)
+                if advance is not None:
+                    advance(outcome.tokens)
+                if records_path is not None and any(outcome.counts):
+                    where = {"file": source.file, source.unit: source.number, "part": source.part}
+                    records.append(
+                        {name: value for name, value in where.items() if value != ""} | outcome.counts._asdict()
+                    )
     if records_path is not None:
         write_atomically(records_path, "".join(json.dumps(record) + "\n" for record in records).encode())
     if html_path is not None:

@@ -5,21 +5,38 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 from tokdfa.cli import options
-from tokdfa.cli.corpus import corpus_options, is_of_files, print_findings, validate_corpus
-from tokdfa.cli.ids import ids_and_documents
+from tokdfa.cli.corpus import (
+    corpus_options,
+    is_of_files,
+    line_of,
+    print_causes,
+    print_findings,
+    progress,
+    report_as_json,
+    validate_corpus,
+    violations_in,
+)
+from tokdfa.cli.ids import Records, ids_and_documents, stream_of
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import counted, print_json, say, shown_ids
+from tokdfa.cli.output import counted, print_json, say
 
 if TYPE_CHECKING:
+    from tokdfa.base.arrays import Int64Array, IntegerArray
+    from tokdfa.draw.report.validation import ValidationReport
+    from tokdfa.jobs.shards.report import Report
     from tokdfa.jobs.validation.violation import Violation
+    from tokdfa.stores.store import Location
     from tokdfa.tokenizers.models.unigram.lattice import Scores, Way
     from tokdfa.tokenizers.models.unigram.segmenter import Segmenter
     from tokdfa.tokenizers.protocol import AnyTokenizer
+
+Again: TypeAlias = "tuple[Iterator[IntegerArray], int | Int64Array | None, Records | None]"
 
 # The maximum number of pieces of a lattice that are printed.
 _MOST_WAYS = 100
@@ -86,7 +103,8 @@ def command(
     If IDS have documents, each is judged separately.
 
     Several IDS, folders and patterns such as 'shards/0?.bin' form a corpus, as does one file with --threads, --report
-    or --ray: the findings of all files are added up, and an unreadable file is trouble.
+    or --ray: the findings of all files are added up, and an unreadable file is trouble. --window and --explain are for
+    one file.
 
     The page of --html shows all violations, with or without --all; of a corpus, its totals and worst files.
 
@@ -99,12 +117,12 @@ def command(
     """
     is_corpus = len(paths) > 1 or any(each is not None for each in (threads, report_path, cluster))
     is_corpus = is_corpus or is_of_files(paths[0])
-    if is_corpus and (every or window or explain):
-        what = "--all, --window and --explain are for one file, without --threads, --report and --ray"
+    if is_corpus and (window or explain):
+        what = "--window and --explain are for one file, without --threads, --report and --ray"
         raise click.UsageError(what)
     if cluster is not None and paths == ("-",):
         raise click.UsageError("standard input cannot be read by the workers of a cluster")
-    from tokdfa.jobs.validation.api import validate
+    from tokdfa.jobs.shards.stream import IdStream, check_stream
 
     tokenizer = load_tokenizer(tok, loading)
     if explain:
@@ -119,54 +137,78 @@ def command(
             from tokdfa.draw.report.corpus import CorpusReport
 
             CorpusReport(tokenizer, total, files, title=tok, source=", ".join(paths)).save(html_path)
-        return print_findings(total, as_json=as_json)
+        wrong = [path for path in sorted(files) if files[path].violations]
+        violations = (each for path in wrong for each in violations_in(tokenizer, path, reading, every=every))
+        shown = violations if every else islice(violations, 1)
+        return print_findings(total, shown, as_json=as_json, every=every)
     (ids,) = paths
-    stream, starts, records = ids_and_documents(ids, dtype, field, documents)
-    if html_path is None:
-        verdict = validate(tokenizer, stream, all=every, window=window, documents=starts, literal=literal)
-    else:
-        from tokdfa.draw.report.collect import Collection
-        from tokdfa.draw.report.validation import MAX_SHOWN, report_on
-
+    own = documents if documents is None or documents == "none" or documents.isdecimal() else None
+    store = stream_of(ids, dtype, field, documents)
+    if html_path is not None and ids == "-" and isinstance(store, IdStream):
+        store.held = []  # The page is made in a second pass.
+    with progress([Path(ids)], store.n_ids) as (advance, _):
+        options = corpus_options(dtype, field, own, literal)
+        seen = Records(store)
+        how = {"all": every, "window": window}
+        verdict, report = check_stream(tokenizer, store, options, **how, seen=seen.see, advance=advance)
+    if html_path is not None:
+        if isinstance(store, IdStream) and store.held is not None:
+            starts = store.given if own is None or own == "none" else int(own)
+            again: Again = (iter(store.held), starts, None)
+        else:
+            again = ids_and_documents(ids, dtype, field, documents)
         source = "standard input" if ids == "-" else ids
-        name = None if records is None else records.name
-        collection = Collection(tokenizer, MAX_SHOWN, name, window=window, documents=starts, literal=literal)
-        report = report_on(collection, stream, all=every, names=(tok, source))
-        report.save(html_path)
-        verdict = report.verdict
+        _page(tokenizer, (tok, source), again, report, window=window, literal=literal).save(html_path)
     if as_json:
         print_json(
             {
                 "valid": verdict.holds,
                 "tokens": verdict.tokens,
-                "violations": [_as_json(tokenizer, violation, explain) for violation in verdict.violations],
+                "violations": [
+                    _as_json(tokenizer, violation, seen.where(violation), explain) for violation in verdict.violations
+                ],
+                "report": report_as_json(report),
             }
         )
     elif verdict:
         say(f"canonical: {counted(verdict.tokens, 'token')}")
     else:
         for violation in verdict.violations:
-            say(_line(violation))
+            say(line_of(violation, seen.where(violation)))
             for line in _explanation(_segmenter(tokenizer), violation) if explain else ():
                 say(line)
+        print_causes(report)
         found = counted(len(verdict.violations), "violation") if every else "only the first violation is shown"
         say(f"not canonical: {counted(verdict.tokens, 'token')}, {found}")
     return 0 if verdict else 1
 
 
-def _as_json(tokenizer: AnyTokenizer, violation: Violation, explain: bool) -> dict[str, Any]:
-    fields = violation.as_json()
+def _page(
+    tokenizer: AnyTokenizer,
+    names: tuple[str, str],
+    again: Again,
+    report: Report,
+    *,
+    window: bool,
+    literal: bool,
+) -> ValidationReport:
+    """Return the page on a stream that is read again, with its documents and records."""
+    from tokdfa.draw.report.collect import Collection
+    from tokdfa.draw.report.validation import MAX_SHOWN, report_on
+
+    stream, starts, records = again
+    name = None if records is None else records.name
+    collection = Collection(tokenizer, MAX_SHOWN, name, window=window, documents=starts, literal=literal)
+    page = report_on(collection, stream, all=False, names=names)
+    page.causes = report
+    return page
+
+
+def _as_json(tokenizer: AnyTokenizer, violation: Violation, where: Location, explain: bool) -> dict[str, Any]:
+    fields = where._asdict() | violation.as_json()
     if explain and violation.scores is not None:
         fields["scores"] |= {"lattice": _lattice_as_json(_segmenter(tokenizer), violation.scores)}
     return fields
-
-
-def _line(violation: Violation) -> str:
-    canonical = "" if violation.canonical_ids is None else f", canonical {shown_ids(violation.canonical_ids)}"
-    return (
-        f"token {violation.index}, byte {violation.byte_offset}: {violation.reason} "
-        f"[from token {violation.start}: {shown_ids(violation.ids)}{canonical}]"
-    )
 
 
 def _segmenter(tokenizer: AnyTokenizer) -> Segmenter:

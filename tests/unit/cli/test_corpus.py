@@ -66,6 +66,27 @@ def test_files_folders_and_patterns(tmp_path: Path, merges: Path, capsys: pytest
     assert capsys.readouterr().out == "canonical: 22 ids in 2 documents of 2 files\n"
 
 
+def test_a_file_and_a_folder_have_the_same_fields(
+    tmp_path: Path, merges: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = write_shards(tmp_path / "shards")
+    gpt2 = ("--pretokenizer", "gpt2")
+    status, folder = run(capsys, "validate", merges, tmp_path / "shards", *gpt2, "--all")
+    one_status, one = run(capsys, "validate", merges, paths[1], *gpt2, "--all")
+    assert (status, folder.keys(), folder["report"].keys()) == (one_status, one.keys(), one["report"].keys())
+    assert folder["violations"][:1] == one["violations"]
+    assert [Path(each["file"]).name for each in folder["violations"]] == ["001.npy", "004.npy"]
+    (group,) = folder["report"]["groups"]
+    assert (group["count"], group["ids"], group["text"]) == (2, [261, 1193], " single")
+    assert folder["report"]["tenths"] == [0, 0, 0, 0, 0, 0, 0, 0, 2, 0]
+    assert run(capsys, "validate", merges, tmp_path / "shards", *gpt2)[1]["violations"] == one["violations"]
+    assert commands.run("validate", merges, tmp_path / "shards", *gpt2) == 1
+    line = "2 times: [261 1193, canonical 2513] in 'on of a good fortune| single|', rule 2257 (' s' + 'ingle'); first "
+    assert line in capsys.readouterr().out
+    assert commands.run("validate", merges, tmp_path / "shards", *gpt2, "--all") == 1
+    assert len([line for line in capsys.readouterr().out.splitlines() if "never follows" in line]) == 2
+
+
 def test_a_folder_has_a_page(tmp_path: Path, merges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_shards(tmp_path / "shards")
     page = tmp_path / "page.html"
@@ -101,7 +122,7 @@ def test_broken_files(tmp_path: Path, merges: Path, capsys: pytest.CaptureFixtur
 
 def test_arguments_that_do_not_go_together(tmp_path: Path, merges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = write_shards(tmp_path / "shards", 2)
-    for option in ("--all", "--window", "--explain"):
+    for option in ("--window", "--explain"):
         assert commands.run("validate", merges, *paths, option) == 2
         assert "are for one file" in capsys.readouterr().err
     assert commands.run("validate", merges, *paths, "-") == 2

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tokdfa.base.arrays import IntegerArray
 from tokdfa.base.suggestions import wrong_argument
+from tokdfa.draw.report.causes import causes
 from tokdfa.draw.report.collect import Collection
 from tokdfa.draw.report.page import (
     Markup,
@@ -27,6 +28,7 @@ from tokdfa.draw.report.page import (
     verdict,
 )
 from tokdfa.jobs.rollouts.result import counted
+from tokdfa.jobs.shards.report import Report as CorpusFindings
 from tokdfa.jobs.validation.violations import Validation, validation
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -58,6 +60,7 @@ class ValidationReport(Report):
         self._found = collection
         self._title = title
         self._source = source
+        self.causes: CorpusFindings | None = None
         self.n_violations = collection.violations
         self.n_shown = len(collection.shown)
         self.counts = {str(kind): count for kind, count in collection.kinds.most_common()}
@@ -85,6 +88,7 @@ class ValidationReport(Report):
             f"Not canonical: {self._title}",
             self._answer(),
             self._facts(),
+            *(() if self.causes is None else causes(self.causes, found.spelling)),
             tag("section", tag("h2", "Reasons"), *self._reasons(rules), class_="tables halves"),
             self._picture(),
             tag(

@@ -7,7 +7,8 @@ Read in this order:
    threads judge with the same result; `part` judges one of them, and counts its kinds of ids, `tenths` where in
    documents violations are. `check_rows` checks
    rows that are in memory.
-3. `run`: `check_shards` checks all shards on one machine, with threads, and a file that is written as it goes.
+3. `stream`: one stream, with its first violation or all, and its report.
+4. `run`: `check_shards` checks all shards on one machine, with threads, and a file that is written as it goes.
 
 Used by: the command `validate`, for folders and several files; `integrations`, for clusters.
 

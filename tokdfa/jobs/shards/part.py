@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import chain, groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from tokdfa.jobs.shards.tenths import Tenths
 from tokdfa.jobs.validation.groups import CONTEXT, GroupCounter, keys_of, keys_out_of_range
 from tokdfa.jobs.validation.recent import LastIds
 from tokdfa.jobs.validation.validator import Validator
-from tokdfa.jobs.validation.violation import Violation, out_of_range
-from tokdfa.jobs.validation.violations import KINDS, Outline, Spans
+from tokdfa.jobs.validation.violation import Violation, ViolationKind, out_of_range
+from tokdfa.jobs.validation.violations import KIND_INDEX, KINDS, Outline, Spans
 from tokdfa.stores.store import Chunk, Location, Store
 from tokdfa.tokenizers.models.byte_pairs import BytePairs
 from tokdfa.tokenizers.models.unigram.unigram import Unigram
@@ -26,6 +26,7 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 _SHOWN = 16
+_OUT_OF_RANGE = KIND_INDEX[ViolationKind.ID_OUT_OF_RANGE]
 _NONE: Int64Array = np.empty(0, dtype=np.int64)
 
 
@@ -52,6 +53,14 @@ class Reading(NamedTuple):
     before: IntegerArray = _NONE
 
 
+class Wanted(NamedTuple):
+    """The violations that are kept, all or the first, and how a stream is judged that is more than ids in a file."""
+
+    all: bool
+    window: bool = False
+    starts: Int64Array | None = None
+
+
 class _Documents(NamedTuple):
     """Where documents begin, ascending, and their numbers in the file."""
 
@@ -72,7 +81,11 @@ class _Documents(NamedTuple):
 class Part:
     """The judging of parts of a store, each chunk by chunk, with all their findings."""
 
-    def __init__(self, tokenizer: AnyTokenizer, options: Options, *, has_documents: bool) -> None:
+    def __init__(
+        self, tokenizer: AnyTokenizer, options: Options, *, has_documents: bool, wanted: Wanted | None = None
+    ) -> None:
+        self._wanted = wanted
+        self.kept: list[Sequence[Violation]] = []
         self._tokenizer = tokenizer
         self._literal = options.literal
         self._separator = options.documents if isinstance(options.documents, int) else None
@@ -103,7 +116,12 @@ class Part:
         self._recent_ids.append(before)
         self._tenths.begin(_NONE if self._has_documents else np.zeros(1, dtype=np.int64), length, base)
         self._lacks_first = not self._has_documents and not base and self._separator is None
-        self._validator = Validator(self._tokenizer, documents=(), literal=self._literal)
+        documents: Any = () if self._separator is None else self._separator
+        window = False
+        if self._wanted is not None:
+            window = self._wanted.window
+            documents = documents if self._wanted.starts is None else self._wanted.starts
+        self._validator = Validator(self._tokenizer, documents=documents, literal=self._literal, window=window)
         self._base, self._stop = base, stop
         # The document that has begun last: where, its number, its last id; and the wrong ones that may continue.
         self._is_open = not self._has_documents
@@ -120,7 +138,9 @@ class Part:
             self._feed(store, chunk)
             if advance is not None:
                 advance(len(chunk.ids))
-        self._take(store, [self._validator.finish()], self._documents_among(_NONE, _NONE))
+        rest = [self._validator.finish()]
+        self._keep(rest)
+        self._take(store, rest, self._documents_among(_NONE, _NONE))
         self._groups.close(self._recent_ids, _NONE, is_last=True)
         self._tenths.settle(_NONE, self._validator.tokens, is_last=True)
         if self._is_open:
@@ -137,9 +157,13 @@ class Part:
             numbers = self._number + 1 + np.arange(len(own), dtype=np.int64)
         begun = _NONE if starts is None else starts
         ids, bad = self._decoder.check_known(chunk.ids)
-        separators = np.union1d(bad, own) if len(bad) or len(own) else None
-        found = [*self._validator.iter_checked(ids, starts, separators)]
-        bad = np.setdiff1d(bad, own, assume_unique=True)
+        bad, cuts = np.setdiff1d(bad, own, assume_unique=True), np.union1d(bad, own)
+        if self._is_wanting:
+            found = [*self._validator.iter_checked(ids, starts, own, (bad, chunk.ids[bad]))]
+            self._keep(found)
+        else:
+            # Ids out of range are counted below; there may be many.
+            found = [*self._validator.iter_checked(ids, starts, cuts if len(cuts) else None)]
         counted = ids if self._stop is None else ids[: max(self._stop - first, 0)]
         bad = bad[bad < len(counted)]
         self._count(counted, bad)
@@ -152,6 +176,22 @@ class Part:
         self._groups.close(self._recent_ids, documents.starts - (self._separator is not None))
         self._recent_ids.keep(self._validator.n_kept + 2 * CONTEXT)
         self._tenths.settle(begun + first, self._recent[0][0])
+
+    @property
+    def n_read(self) -> int:
+        """The number of ids that were read."""
+        return self._validator.tokens
+
+    @property
+    def _is_wanting(self) -> bool:
+        """Whether the next violation is kept."""
+        return self._wanted is not None and (self._wanted.all or not self.kept)
+
+    def _keep(self, found: Iterable[Sequence[Violation]]) -> None:
+        """Keep the violations that are wanted."""
+        for part in filter(len, found):
+            if self._is_wanting:
+                self.kept.append(part)
 
     def _documents_among(self, starts: Int64Array, numbers: Int64Array) -> _Documents:
         """Return the documents in which violations may still be found, given those beginning among the last ids."""
@@ -207,7 +247,8 @@ class Part:
         for is_late, parts in groupby(filter(len, found), key=lambda part: isinstance(part, Spans)):
             for part in parts if is_late else ([*chain.from_iterable(parts)],):
                 outline = Outline.of(part)
-                taken = np.arange(len(part)) if self._stop is None else np.flatnonzero(outline.indices < self._stop)
+                is_own = outline.kinds != _OUT_OF_RANGE
+                taken = np.flatnonzero(is_own if self._stop is None else is_own & (outline.indices < self._stop))
                 self._charge(outline.starts[taken], documents)
                 keys, spans = keys_of(part, outline, taken)
                 for number in self._groups.count(keys):

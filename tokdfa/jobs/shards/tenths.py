@@ -54,5 +54,6 @@ class Tenths:
         self._starts = self._starts[self._starts >= until]
 
     def _count(self, indices: Int64Array, lengths: Int64Array) -> None:
-        part = np.minimum(N_TENTHS * indices // lengths, N_TENTHS - 1)
+        # Ids before the first document are at its beginning.
+        part = np.clip(N_TENTHS * indices // lengths, 0, N_TENTHS - 1)
         self.counts += np.bincount(part, minlength=N_TENTHS)

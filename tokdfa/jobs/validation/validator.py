@@ -151,10 +151,17 @@ class Validator(SuggestsNames):
             yield from found
 
     def iter_checked(
-        self, ids: Int32Array, starts: Int64Array | None = None, separators: Int64Array | None = None
+        self,
+        ids: Int32Array,
+        starts: Int64Array | None = None,
+        separators: Int64Array | None = None,
+        unknown: tuple[Int64Array, IntegerArray] = (_NONE, _NONE),
     ) -> Iterator[Sequence[Violation]]:
-        """Yield the violations of :meth:`feed` in parts, for ids that are checked, and that nobody else can change."""
-        feed = Feed(ids, self._begun(ids, starts), _NONE if separators is None else separators)
+        """Yield the violations of :meth:`feed` in parts, for ids that are checked, and that nobody else can change.
+
+        The ids that the tokenizer does not have are at the indices `unknown`, with their values; others stand there.
+        """
+        feed = Feed(ids, self._begun(ids, starts), _NONE if separators is None else separators, *unknown)
         yield from self._feed(feed, is_last=False)
 
     def _iter_parts(
