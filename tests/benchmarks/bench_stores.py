@@ -7,6 +7,9 @@ several by the clock.
 ``python -m tests.benchmarks.bench_stores memory TOKENIZER FOLDER [GIGABYTES [SHARDS]]`` writes a file of so many
 gigabytes, and so many small shards, into a new folder under FOLDER, and shows the largest anonymous memory of checking
 them, sampled ten times a second.
+
+``python -m tests.benchmarks.bench_stores causes TOKENIZER TEXT [MILLIONS]`` writes so many ids as Parquet and .npy,
+with three in a thousand taken apart, and shows the time and memory of their report on two threads.
 """
 
 from __future__ import annotations
@@ -94,6 +97,55 @@ def memory(tok: str, folder: str, gigabytes: float = 10, n_shards: float = 10_00
             print(f"  anonymous memory {watch.before / 1e6:.1f} MB, at most {watch.largest / 1e6:.1f} MB", flush=True)
 
 
+def _taken_apart(tokenizer: tokdfa.AnyTokenizer) -> np.ndarray:
+    """Return for each id two ids with the same spelling, of shape (ids, 2); -1 where there are none."""
+    continuing = b"##" if isinstance(tokenizer, tokdfa.WordPieceTokenizer) else b""
+    words = [tokenizer.name_of(id) for id in range(len(tokenizer.id_spellings.offsets) - 1)]
+    id_of = {word: id for id, word in reversed([*enumerate(words)])}
+    halves = np.full((len(words), 2), -1, dtype=np.int32)
+    for id in {*range(len(words))} - {*tokenizer.special_ids.tolist()}:
+        cuts = range(1 + len(continuing) * words[id].startswith(b"##"), len(words[id]))
+        pairs = ((words[id][:cut], continuing + words[id][cut:]) for cut in cuts)
+        found = next((pair for pair in pairs if pair[0] in id_of and pair[1] in id_of), None)
+        if found is not None:
+            halves[id] = id_of[found[0]], id_of[found[1]]
+    return halves
+
+
+def causes(tok: str, path: str, millions: float = 100) -> None:
+    """Print the time and memory of the report on files with 0.3 % violations."""
+    tokenizer = tokdfa.load(tok)
+    texts = Path(path).read_text("utf-8", errors="ignore").split("\n\n")
+    whole = [tokenizer.encode("\n\n".join(texts[at : at + 8])) for at in range(0, len(texts), 8)]
+    halves, source = _taken_apart(tokenizer), np.random.default_rng(5)
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / f"{number:02}.{('parquet', 'npy')[number % 2]}" for number in range(16)]
+        for shard in paths:
+            n, documents = 0, []
+            while n < millions * 1e6 / len(paths):
+                documents.append(whole[source.integers(len(whole))])
+                n += len(documents[-1])
+            ids, starts = np.concatenate(documents), np.cumsum([0, *map(len, documents)])
+            able = np.flatnonzero(halves[ids, 0] >= 0)
+            at = np.sort(source.choice(able, int(0.003 * len(ids)), replace=False))
+            spoiled = np.insert(ids, at + 1, halves[ids[at], 1]).astype(np.int32)
+            spoiled[at + np.arange(len(at))] = halves[ids[at], 0]
+            if shard.suffix == ".npy":
+                np.save(shard, spoiled)
+                continue
+            offsets = pa.array((starts + np.searchsorted(at, starts)).astype(np.int32))
+            column = pa.ListArray.from_arrays(offsets, pa.array(spoiled))
+            pq.write_table(pa.table({"input_ids": column}), shard, compression="zstd", row_group_size=1_000)
+        tokenizer.validate(whole[0])
+        began, clocked = process_time(), perf_counter()
+        with Watch() as watch:
+            found = check_shards(tokenizer, paths, threads=2)
+        groups = f"{len(found.groups):,} groups within {found.groups_error}"
+        print(f"{found.ids:,} ids, {found.violations:,} violations, {groups}")
+        print(f"  {perf_counter() - clocked:.1f} s by the clock, {process_time() - began:.1f} s of processor time")
+        print(f"  anonymous memory {watch.before / 1e6:.0f} MB, at most {watch.largest / 1e6:.0f} MB", flush=True)
+
+
 def _in_processes(tokenizer: tokdfa.AnyTokenizer, paths: list[Path]) -> None:
     context = get_context("fork")
     processes = [context.Process(target=check_shard, args=(tokenizer, path)) for path in paths]
@@ -175,5 +227,7 @@ def main(tok: str, millions: float = 20) -> None:
 
 if __name__ == "__main__" and sys.argv[1] == "memory":
     memory(sys.argv[2], sys.argv[3], *map(float, sys.argv[4:6]))
+elif __name__ == "__main__" and sys.argv[1] == "causes":
+    causes(sys.argv[2], sys.argv[3], *map(float, sys.argv[4:5]))
 elif __name__ == "__main__":
     main(sys.argv[1], *map(float, sys.argv[2:3]))

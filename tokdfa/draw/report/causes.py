@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tokdfa.draw.graph import word_label
 from tokdfa.draw.report import page as html
 from tokdfa.jobs.rollouts.result import counted
 from tokdfa.jobs.rollouts.seams import Seam
@@ -62,7 +63,9 @@ def _table(groups: Sequence[Group], spelling: html.Spelling, n: int, error: int)
 def pair(group: Group | Seam, spelling: html.Spelling) -> html.Markup:
     """Return the ids of a group, the canonical ids, and the text around the first violation, one below the other."""
     if isinstance(group, Seam):
-        text = html.tag("bdi", group.left), html.tag("mark", " + "), html.tag("bdi", group.right)
+        # Where parts meet, spaces and ends of lines matter.
+        sides = (html.tag("bdi", word_label(side)) for side in (group.left, group.right))
+        text = next(sides), html.tag("mark", " + "), next(sides)
     else:
         middle = html.tag("mark", html.tag("bdi", group.text))
         text = html.tag("bdi", group.before), middle, html.tag("bdi", group.after)
