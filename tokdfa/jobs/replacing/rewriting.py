@@ -174,7 +174,7 @@ class Rewriter:
                 return known
         begins = begins and start == 0
         data, ends = self._cuts.spelled(part, begins=begins)
-        spans = _spans(rows, ends, start)
+        spans = _spans(rows, ends, start, first)
         if found.replacements is not None:
             replacements: list[bytes] | None = found.replacements[first_match:end_match]
         else:
@@ -184,6 +184,8 @@ class Rewriter:
         try:
             new = self._cuts.encode(_replaced(data, spans, replacements).decode("utf-8"), begins=begins)
         except UnicodeDecodeError:
+            if not self._cuts.spells_alone:
+                raise _not_utf8(data[slice(*spans[0])], first + start) from None
             new = self._around_bad_bytes(part, data, ends, spans, replacements, first + start, begins)
         except AlphabetError as error:
             raise _not_encodable(error, first + start, first + stop) from None
@@ -276,9 +278,7 @@ class Rewriter:
             done += n_inside
         if done < len(spans):
             start, end = spans[done]
-            token = first + int(np.searchsorted(ends, start, "right"))
-            what = "a match shares a token with bytes that are not UTF-8, which cannot be encoded again"
-            raise TokenStreamError(what, value=data[start:end], where=f"token {token}")
+            raise _not_utf8(data[start:end], first + int(np.searchsorted(ends, start, "right")))
         return np.concatenate(parts)
 
 
@@ -293,11 +293,19 @@ def _compared(ids: Int32Array, new: Int32Array) -> Rewritten:
     return Rewritten(new, same, rest)
 
 
-def _spans(rows: Sequence[Sequence[int]], ends: Int64Array, start: int) -> list[tuple[int, int]]:
-    """Return where matches begin and end in the bytes of a region that begins with id `start`."""
+def _spans(rows: Sequence[Sequence[int]], ends: Int64Array, start: int, first: int) -> list[tuple[int, int]]:
+    """Return where matches begin and end in the bytes of a region that begins with id `start`; `first` is for messages.
+
+    Of fallback bytes that are not UTF-8 together, decoding makes a U+FFFD each, also of a match among them.
+    """
     begin_of = [0, *ends.tolist()]
-    begins = [begin_of[token - start] + offset for token, _, offset, _ in rows]
-    return [(begin, begin + row[3]) for begin, row in zip(begins, rows, strict=True)]
+    spans = []
+    for token, stop, offset, length in rows:
+        begin = begin_of[token - start] + offset
+        if length and not begin_of[stop - start - 1] < begin + length <= begin_of[stop - start]:
+            raise _not_utf8(b"", first + token)
+        spans.append((begin, begin + length))
+    return spans
 
 
 def _replaced(data: bytes, spans: _Spans, replacements: Sequence[bytes]) -> bytes:
@@ -323,6 +331,11 @@ def _stays(data: bytes, ends: Int64Array) -> BoolArray:
     has_bad = n_bad[ends] > n_bad[np.append(0, ends[:-1])]
     stays: BoolArray = np.isin(group, group[has_bad])
     return stays
+
+
+def _not_utf8(value: bytes, token: int) -> TokenStreamError:
+    what = "a match shares a token with bytes that are not UTF-8, which cannot be encoded again"
+    return TokenStreamError(what, value=value or None, where=f"token {token}")
 
 
 def _not_encodable(error: AlphabetError, start: int, stop: int) -> AlphabetError:

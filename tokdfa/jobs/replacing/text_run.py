@@ -43,6 +43,12 @@ class Job:
     tuning: Tuning
 
     @cached_property
+    def separator(self) -> int | None:
+        """The control token that can be put between texts, to take them as one; None if that changes anything."""
+        found = np.flatnonzero(self.is_control & self.cuts.parts)
+        return None if self.plan is None or self.cuts.ends_text.any() or not len(found) else int(found[0])
+
+    @cached_property
     def rewriter(self) -> Rewriter:
         """The rewriter of regions, which remembers the last ones of all streams."""
         return Rewriter(self.cuts, self.is_control, self.template, self.tuning)

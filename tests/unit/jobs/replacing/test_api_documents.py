@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
+
 import numpy as np
 import pytest
 import regex
 
 import tokdfa
+from tests.support.families import FAMILIES
 from tests.support.tokenizer_files import added_token, as_bytes, tokenizer_json
+from tests.unit.jobs.replacing.test_api_random import pattern_of, replacement_of
+from tokdfa.base.errors import PatternError, TokdfaError, TokenStreamError, UnsupportedFeatureError
 
 TOKENIZER = tokdfa.default_tokenizer()
 
@@ -76,3 +82,58 @@ def test_documents_by_a_separator(separator: int) -> None:
     assert replacer.replace(ids, documents=separator).ids.tolist() == expected
     found = replacer.iter_replaced(([id] for id in ids), documents=separator)
     assert [id for part in found for id in part.ids.tolist()] == expected
+
+
+def alone(replacer: tokdfa.Replacer, parts: list[list[int]]) -> list[tokdfa.Replacement] | type[TokdfaError]:
+    """Each document replaced by itself, or the kind of error."""
+    try:
+        return [replacer.replace(part) for part in parts]
+    except TokdfaError as error:
+        return type(error)
+
+
+@pytest.mark.parametrize("family", ["bytes", "bytes, added tokens", "bytes, odd parts", "Llama-2", "ranks"])
+def test_documents_together_are_documents_alone(family: str) -> None:
+    """Documents may be searched as one text with control tokens between them, whatever they end and begin with."""
+    met: Counter[str] = Counter()
+    for seed in range(6):
+        drawn = random.Random(seed)
+        member = FAMILIES[family](drawn)
+        for _ in range(6):
+            parts = [member.stream(drawn, 6) for _ in range(drawn.randrange(1, 5))]
+            ids = [id for part in parts for id in part]
+            text = member.decode(ids)
+            try:
+                replacer = tokdfa.Replacer(
+                    member.tokenizer, pattern_of(drawn, text), replacement_of(drawn, text, 0, ())
+                )
+            except (PatternError, UnsupportedFeatureError):
+                continue
+            starts = np.cumsum([0, *map(len, parts)])[:-1]
+            expected = alone(replacer, parts)
+            if isinstance(expected, type):
+                with pytest.raises(expected):
+                    replacer.replace(ids, documents=starts)
+                continue
+            found = replacer.replace(ids, documents=starts)
+            assert found.ids.tolist() == [id for each in expected for id in each.ids.tolist()]
+            assert found.starts is not None
+            new_starts = np.cumsum([0, *(len(each.ids) for each in expected)])[:-1]
+            assert found.starts.tolist() == new_starts.tolist()
+            shifts = zip(expected, starts.tolist(), new_starts.tolist(), strict=True)
+            rows = [each.changes.rows + np.array([old, old, new, new]) for each, old, new in shifts]
+            assert found.changes.rows.tolist() == np.concatenate(rows).tolist()
+            assert found.count == sum(each.count for each in expected)
+            met["joined"] += replacer._job.separator is not None
+            met["changed"] += len(found.changes) > 0
+    assert met["changed"] > 4, met
+    assert (met["joined"] > 4) == (family in ("bytes", "bytes, odd parts")), met
+
+
+def test_matches_among_fallback_bytes_that_are_no_text_are_refused() -> None:
+    """Decoding makes a U+FFFD of each byte, also of those that would be a match alone."""
+    member = FAMILIES["Gemma"](random.Random(35))
+    ids = [member.tokenizer.token_to_id(f"<0x{byte:02X}>") for byte in b"ii\xf0"]
+    for pattern in ("i", "ii"):
+        with pytest.raises(TokenStreamError, match="token 0: a match shares a token with bytes that are not UTF-8"):
+            tokdfa.replace(member.tokenizer, pattern, "b", ids)
