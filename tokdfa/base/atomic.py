@@ -6,11 +6,12 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import BinaryIO, TypeAlias
 
-Data: TypeAlias = bytes | Iterable[bytes | memoryview]
+Data: TypeAlias = bytes | Iterable[bytes | memoryview] | Callable[[BinaryIO], object]
+"""Bytes, parts of them in order, or a function that writes to a new file, and may go back in it."""
 
 
 def check_writable(path: str | Path) -> None:
@@ -35,13 +36,16 @@ def write_atomically(path: str | Path, data: Data) -> None:
     """Write a file under a temporary name in the same folder, then rename it.
 
     An existing file stays until the new one is complete and on disk; the new one has its permissions. A device or a
-    pipe is written to directly. The data are bytes, or several parts in order. On an OSError no new file remains.
+    pipe is written to directly. On an error no new file remains.
     """
     write_together({path: data})
 
 
 def write_together(contents: Mapping[str | Path, Data] | Mapping[Path, bytes]) -> None:
-    """Write several files as :func:`write_atomically` does, and move them only after all have been written, or none."""
+    """Write several files as :func:`write_atomically` does, and move them only after all have been written, or none.
+
+    They are written in the order given, so data may depend on what was written before.
+    """
     parts: dict[Path, Path] = {}
     try:
         for given, data in contents.items():
@@ -91,8 +95,11 @@ def _write(part: Path, path: Path, data: Data, *, sync: bool = False) -> None:
             # Before anything is in it, if the system allows.
             with contextlib.suppress(OSError, AttributeError):
                 os.fchmod(stream.fileno(), stat.S_IMODE(path.stat().st_mode))
-        for each in [data] if isinstance(data, bytes) else data:
-            stream.write(each)
+        if callable(data):
+            data(stream)
+        else:
+            for each in [data] if isinstance(data, bytes) else data:
+                stream.write(each)
         stream.flush()
         if sync:
             os.fsync(stream.fileno())

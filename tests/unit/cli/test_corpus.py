@@ -162,14 +162,14 @@ def test_a_report_goes_on(
     from tokdfa.jobs.shards import run as module
 
     lines: list[bytes] = []
-    add = module._Journal.add
+    add = module.Journal.add
 
-    def recorded(self: module._Journal, *row: object) -> None:
+    def recorded(self: module.Journal, *row: object) -> None:
         add(self, *row)  # type: ignore[arg-type]
         lines[:] = [partial.read_bytes()]
 
     with monkeypatch.context() as patched:
-        patched.setattr(module._Journal, "add", recorded)
+        patched.setattr(module.Journal, "add", recorded)
         assert commands.run(*run_it) == 1
     head, *rows = lines[0].splitlines(keepends=True)
     assert len(rows) == 6
