@@ -213,6 +213,8 @@ def of_replace(files: Files) -> Iterator[Run]:
     tok, ids = files.merges(), files.ids(64, 65)
     yield tok, "a", "c", ids
     yield tok, "a", "c", ids, "-o", tok.with_name("replaced.npy")
+    good, bad = (files.write(name, text) for name, text in (("a.jsonl", '{"ids": [64, 65]}\n'), ("b.jsonl", "")))
+    yield tok, "a", "c", good, bad, "-o", tok.with_name("replaced")
 
 
 def of_train(files: Files) -> Iterator[Run]:

@@ -44,7 +44,7 @@ def write_atomically(path: str | Path, data: Data) -> None:
 def write_together(contents: Mapping[str | Path, Data] | Mapping[Path, bytes]) -> None:
     """Write several files as :func:`write_atomically` does, and move them only after all have been written, or none.
 
-    They are written in the order given, so data may depend on what was written before.
+    They are written in the order given, so data may depend on the files before.
     """
     parts: dict[Path, Path] = {}
     try:

@@ -38,8 +38,13 @@ force = click.option(
 )
 
 
+def is_forced() -> bool:
+    """Return whether the current command has --force."""
+    return bool(click.get_current_context().meta[_FORCE])
+
+
 def check_new(path: str | Path, option: str) -> None:
-    """Refuse an output file that cannot be written, is that of another option, or exists without --force."""
+    """Refuse an output file that cannot be written, is given twice, or exists without --force."""
     from tokdfa.base.atomic import check_writable
 
     meta = click.get_current_context().meta
@@ -48,7 +53,7 @@ def check_new(path: str | Path, option: str) -> None:
     except OSError as error:
         more = f" (there is no folder {Path(path).parent})" if error.errno == errno.ENOENT else ""
         raise click.BadParameter(f"{path}: {error.strerror}{more}", param_hint=option) from None
-    if Path(path).is_file() and not meta[_FORCE]:
+    if Path(path).is_file() and not is_forced():
         raise click.UsageError(f"{option} {path}: the file exists; --force replaces it")
     other = meta.setdefault(_WRITTEN, {}).setdefault(os.path.realpath(path), option)
     if other != option:

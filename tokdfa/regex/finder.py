@@ -187,7 +187,7 @@ def finder(
     program = compile_program(node, budget)
     if wanted == "all" and any(look.last_line for look in program.assertions):
         what = "all matches of a pattern with $ are not supported, because $ holds at two places"
-        raise PatternError(what, value=pattern, hint=r"\Z is the end of the text, (?m:$) that of a line")
+        raise PatternError(what, value=pattern, hint=r"\Z is the end of the text, (?m:$) the end of a line")
     forward = determinize(program, _PREFERENCE[wanted], searching=True, anchored=False, aligned=aligned, budget=budget)
     backward = determinize(compile_program(node, budget, mirrored=True), searching=True, budget=budget)
     over_bytes = merge_equal_states(to_bytes(forward, budget), budget)

@@ -10,8 +10,9 @@ Read in this order:
    documents in another file: Megatron, datatrove and nanotron, OLMo and Dolma). Records: `columns` (Parquet and Arrow),
    `folder` (datasets of Hugging Face and LitData, and files joined), `mds` (MosaicML). Integers as text, JSON and
    JSONL: `text`. Compressed files, .npz, and tar archives of WebDataset: `archives`.
+4. `writers`: stores written again with other ids.
 
-Used by: the commands that take IDS, `shards`, `rollouts`.
+Used by: the commands that take IDS, `shards`, `rollouts`, `replacing`.
 
 Cost: raw integers are read at the speed of the page cache; chunks of 262,144 ids for files of any size.
 """

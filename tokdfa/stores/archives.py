@@ -51,6 +51,23 @@ def opened(path: Path, compression: str = "") -> Iterator[IO[bytes]]:
         yield read
 
 
+@contextmanager
+def packing(stream: IO[bytes], compression: str) -> Iterator[IO[bytes]]:
+    """Pack all that is written, into a stream that stays open, with a compression that `opened` takes."""
+    with _PACKED_STREAMS.get(compression, nullcontext)(stream) as packed:
+        yield packed
+
+
+def packed(data: bytes, compression: str, level: int | None, where: str) -> bytes:
+    """Return a packed block, as `unpacked` takes it; `level` is the package's, and by default MosaicML's."""
+    if compression not in _PACKERS:
+        known = ", ".join(sorted(_PACKERS))
+        hint = f"those that are written are {known}"
+        raise UnsupportedFeatureError("a compression that is not written", value=compression, where=where, hint=hint)
+    pack, default = _PACKERS[compression]
+    return pack(data, default if level is None else level)
+
+
 class _Zstd(io.RawIOBase):
     """A reader of frames of zstd; the package's own takes a file that is cut short for one that ends."""
 
@@ -118,6 +135,19 @@ _STREAMS: dict[str, Callable[[IO[bytes]], Any]] = {
     "bz2": bz2.BZ2File,
     "gz": lambda stream: gzip.GzipFile(fileobj=stream, mode="rb"),
     "zstd": lambda stream: io.BufferedReader(_Zstd(stream), _BLOCK),
+}
+
+
+_PACKED_STREAMS: dict[str, Callable[[IO[bytes]], Any]] = {
+    "bz2": lambda stream: bz2.BZ2File(stream, "wb"),
+    "gz": lambda stream: gzip.GzipFile(filename="", fileobj=stream, mode="wb", mtime=0),
+    "zstd": lambda stream: _zstandard().ZstdCompressor().stream_writer(stream, closefd=False),
+}
+
+_PACKERS: dict[str, tuple[Callable[[bytes, int], bytes], int]] = {
+    "bz2": (bz2.compress, 9),
+    "gz": (lambda data, level: gzip.compress(data, level, mtime=0), 9),
+    "zstd": (lambda data, level: _zstandard().ZstdCompressor(level=level).compress(data), 3),
 }
 
 

@@ -36,7 +36,7 @@ def iter_batches(path: Path, choose: Choose, begin: int = 0, end: int | None = N
     `choose` returns the columns to read, given the names of all; `begin` and `end` are groups of rows of Parquet. A
     damaged file raises one of :func:`pyarrow_errors`.
     """
-    with _source(path) as source:
+    with source_of(path) as source:
         head = source.read(8)
         source.seek(0)
         if head.startswith(b"PAR1"):
@@ -46,8 +46,9 @@ def iter_batches(path: Path, choose: Choose, begin: int = 0, end: int | None = N
 
 
 @contextmanager
-def _source(path: Path) -> Iterator[Any]:
-    arrow = _pyarrow()
+def source_of(path: Path) -> Iterator[Any]:
+    """Open a file as pyarrow reads it."""
+    arrow = pyarrow_of()
     with path.open("rb"):  # Its error names the file.
         pass
     with arrow.OSFile(str(path), "rb") as source:
@@ -73,7 +74,7 @@ def _parquet(source: Any, choose: Choose, begin: int, end: int | None) -> Iterat
 
 
 def _arrow(source: Any, is_file: bool, choose: Choose) -> Iterator[tuple[int, Any]]:
-    arrow = _pyarrow()
+    arrow = pyarrow_of()
     opened = arrow.ipc.open_file(source) if is_file else arrow.ipc.open_stream(source)
     names = opened.schema.names
     wanted = [*dict.fromkeys(name if name in names else name.partition(".")[0] for name in choose(names))]
@@ -92,7 +93,7 @@ def lists_of(column: Any) -> tuple[np.ndarray, Int64Array] | None:
     Values are not copied. None if it is another column, or one with nulls in its lists; a damaged one, in which a row
     ends before it begins or outside of the values, raises pyarrow.ArrowInvalid.
     """
-    types = _pyarrow().types
+    types = pyarrow_of().types
     kind = column.type
     if types.is_fixed_size_list(kind) and types.is_integer(kind.value_type):
         values = column.flatten() if not column.null_count else column.values
@@ -104,7 +105,7 @@ def lists_of(column: Any) -> tuple[np.ndarray, Int64Array] | None:
         return None
     offsets = np.asarray(column.offsets).astype(np.int64)
     if (np.diff(offsets) < 0).any() or (len(offsets) and not 0 <= offsets[0] <= offsets[-1] <= len(column.values)):
-        raise _pyarrow().ArrowInvalid("a row ends before it begins, or outside of the values")
+        raise pyarrow_of().ArrowInvalid("a row ends before it begins, or outside of the values")
     return column.values.to_numpy(zero_copy_only=False), offsets
 
 
@@ -127,7 +128,7 @@ def _check_no_null(column: Any, row: int, name: str) -> None:
 
 def pyarrow_errors() -> tuple[type[Exception], ...]:
     """Return the errors that pyarrow raises for damaged files; an OSError of its own names no file."""
-    arrow = _pyarrow()
+    arrow = pyarrow_of()
     return (arrow.ArrowInvalid, arrow.ArrowException, EOFError, OSError, UnicodeDecodeError)
 
 
@@ -135,17 +136,18 @@ class TableStore(Store):
     """A Parquet or Arrow file with ids in a column: one with a usual name, or the only one of lists of integers."""
 
     def __init__(self, path: Path, field: str | None = None) -> None:
-        with _source(path) as source:
+        with source_of(path) as source:
             head = source.read(8)
             source.seek(0)
             with refused(DAMAGED, pyarrow_errors, lambda: f"{path}, row 0"):
                 format, schema, rows, steps = _facts(source, head)
                 names = schema.names
-        types = _pyarrow().types
+        self.schema = schema
+        types = pyarrow_of().types
         fitting = [each.name for each in schema if _lists_integers(each.type, types)]
-        self._field = ids_field(names, field, str(path), fitting)
-        _check_unique(names, self._field, path)
-        kind = _type_of(schema, self._field, str(path))
+        self.field = ids_field(names, field, str(path), fitting)
+        _check_unique(names, self.field, path)
+        kind = _type_of(schema, self.field, str(path))
         is_stream = types.is_integer(kind)
         if not is_stream and not _lists_integers(kind, types):
             raise TokenStreamError("the column must have integers or lists of them", value=str(kind), where=str(path))
@@ -173,14 +175,14 @@ class TableStore(Store):
         if (begin, end) == (0, 0) or begin >= self.n_steps:
             return
         row = 0
-        names = [self._field] if self._mask is None else [self._field, self._mask]
+        names = [self.field] if self._mask is None else [self.field, self._mask]
         with refused(DAMAGED, pyarrow_errors, lambda: f"{self.path}, row {row}"):
             for row, batch in iter_batches(self.path, lambda _: names, begin, end):
                 yield from self._chunks(row, batch, size or CHUNK)
                 row += batch.num_rows
 
     def _chunks(self, row: int, batch: Any, size: int) -> Iterator[Chunk]:
-        column = _inner(batch, self._field)
+        column = _inner(batch, self.field)
         if not self.has_documents:
             _check_no_null(column, row, str(self.path))
             yield Chunk(column.to_numpy(zero_copy_only=False))
@@ -194,10 +196,10 @@ class TableStore(Store):
         yield from (whole.part(first, min(first + size, len(ids))) for first in range(0, max(len(ids), 1), size))
 
     def _flags(self, column: Any, offsets: Int64Array, row: int) -> BoolArray:
-        types = _pyarrow().types
+        types = pyarrow_of().types
         what, where = "the mask must have a 0 or 1 for each id", f"{self.path}, rows {row} to {row + len(column)}"
         if types.is_boolean(getattr(column.type, "value_type", None)):
-            column = column.cast(_pyarrow().list_(_pyarrow().int8()))
+            column = column.cast(pyarrow_of().list_(pyarrow_of().int8()))
         found = lists_of(column)
         if found is None or not np.array_equal(np.diff(found[1]), np.diff(offsets)):
             raise TokenStreamError(what, where=where)
@@ -211,7 +213,7 @@ class TableStore(Store):
 
 def _facts(source: Any, head: bytes) -> tuple[str, Any, int | None, int]:
     """Return the format of a file, its schema, and the numbers of its rows, if known, and steps."""
-    arrow = _pyarrow()
+    arrow = pyarrow_of()
     if head.startswith(b"PAR1"):
         from pyarrow import parquet
 
@@ -255,11 +257,12 @@ def _inner(batch: Any, field: str) -> Any:
     name, *inner = field.split(".")
     column = batch.column(name)
     for each in inner:
-        column = _pyarrow().compute.struct_field(column, each) if column.null_count else column.field(each)
+        column = pyarrow_of().compute.struct_field(column, each) if column.null_count else column.field(each)
     return column
 
 
-def _pyarrow() -> Any:
+def pyarrow_of() -> Any:
+    """Return the package, which is imported only where it is used."""
     try:
         import pyarrow
     except ImportError:

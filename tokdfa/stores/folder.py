@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tokdfa.base.arrays import Int64Array
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.stores.columns import TableStore
 from tokdfa.stores.raw import Boundaries, IntegerFile, RawStore
@@ -146,7 +147,7 @@ def open_litdata(folder: Path) -> FolderStore:
     """Open a folder; refused if encrypted or compressed, not written for ``TokensLoader``, or its items are not ids."""
     path = folder / "index.json"
     index = read_index(path)
-    dtype = _dtype(index, path)
+    dtype = litdata_dtype(index, path)
     members: list[Store] = []
     problems: list[Problem] = []
     for number, chunk in enumerate(index["chunks"]):
@@ -163,11 +164,12 @@ def open_litdata(folder: Path) -> FolderStore:
 def open_litdata_chunk(path: Path, index: Any) -> RawStore:
     """Open one chunk file of a folder, given the content of the index next to it; errors are as for the folder."""
     named = (each for each in index["chunks"] if isinstance(each, Mapping) and each.get("filename") == path.name)
-    dtype = _dtype(index, path.with_name("index.json"))
+    dtype = litdata_dtype(index, path.with_name("index.json"))
     return _open_chunk(path, dtype, next(named, {}))
 
 
-def _dtype(index: Any, path: Path) -> Dtype:
+def litdata_dtype(index: Any, path: Path) -> Dtype:
+    """Return the type of the ids of a folder of litdata, by its index."""
     config = index["config"]
     fields = config if isinstance(config, Mapping) else {}
     if fields.get("encryption"):
@@ -223,3 +225,12 @@ def _open_chunk(path: Path, dtype: Dtype, chunk: Mapping[str, Any]) -> RawStore:
     items = IntegerFile(path, "<u4", 4, n_items)  # without the end of the last one
     boundaries = Boundaries(n_items, lambda first, n: (items.read(first, n) - begin) // size_of_id)
     return RawStore(path, "litdata", IntegerFile(path, dtype, begin, n_ids), boundaries=boundaries, problems=problems)
+
+
+def litdata_head(path: Path, starts: Int64Array, n_ids: int, size: int) -> bytes:
+    """Return the head of a chunk file of items that begin at these ids, each of `size` bytes."""
+    begin = 4 * (len(starts) + 2)
+    offsets = begin + size * np.append(starts, n_ids)
+    if offsets[-1] >= 1 << 32:
+        raise TokenStreamError("the chunk is too large", value=f"{offsets[-1]} bytes", where=str(path))
+    return np.concatenate(([len(starts)], offsets)).astype("<u4").tobytes()

@@ -137,6 +137,32 @@ def _of_documents(entries: IntegerFile, n_sequences: int) -> list[Problem]:
     return []
 
 
+def has_one_sequence_each(index: Path) -> bool:
+    """Return whether each document of an index is one sequence."""
+    with index.open("rb") as stream:
+        _, _, _, n_sequences, n_entries = _HEAD.unpack(stream.read(_HEAD.size))
+    entries = IntegerFile(index, "<i8", _HEAD.size + 12 * n_sequences, n_entries)
+    counted = ((part == first + np.arange(len(part))).all() for first, part in entries.iter_parts())
+    return n_entries == n_sequences + 1 and all(counted)
+
+
+def megatron_index(index: Path, n_ids: int, starts: Int64Array, size: int) -> Iterator[bytes]:
+    """Yield an index like this one, for as many ids of `size` bytes, with a sequence for each document."""
+    with index.open("rb") as stream:
+        magic, version, code, n_sequences, _ = _HEAD.unpack(stream.read(_HEAD.size))
+        n_bytes = stream.seek(0, 2)
+    n = len(starts)
+    lengths = np.diff(starts, append=n_ids)
+    if n and int(lengths.max()) >= 1 << 31:
+        raise TokenStreamError("too many ids in a document", value=int(lengths.max()), where=str(index))
+    yield _HEAD.pack(magic, version, code, n, n + 1)
+    yield lengths.astype("<i4").tobytes()
+    yield (starts * size).astype("<i8").tobytes()
+    yield np.arange(n + 1, dtype="<i8").tobytes()
+    # All modes are 0; see open_megatron.
+    yield bytes(n if n_bytes > _HEAD.size + 12 * n_sequences + 8 * (n_sequences + 1) else 0)
+
+
 _SIZES = {2: "<u2", 4: "<u4"}
 _LONGEST_METADATA = 1 << 16
 
@@ -217,6 +243,19 @@ def _of_ends(ends: IntegerFile, n_ids: int) -> list[Problem]:
     return []
 
 
+def datatrove_file(file: Path, n_ids: int, starts: Int64Array) -> Iterator[bytes]:
+    """Yield an index, or metadata, like those in a file, for as many ids."""
+    if file.suffix == ".index":
+        yield np.append(starts[1:], n_ids)[: len(starts)].astype("<u8").tobytes()
+        return
+    # The third line is the number for people, as humanize.metric writes it: 1234 is "1.23 kT".
+    first, *_ = file.read_bytes().split(b"\n", 1)
+    power = (len(str(n_ids)) - 1) // 3
+    digits = max(0, 2 - (len(str(n_ids)) - 1) % 3)
+    human = f"{n_ids / 1000**power:.{digits}f} {' kMGTPE'[power].strip()}T"
+    yield b"\n".join((first, str(n_ids).encode(), human.encode()))
+
+
 _BY_SIZE = {1: "u1", 2: "<u2", 4: "<u4", 8: "<u8"}
 
 
@@ -278,6 +317,24 @@ def _read(path: Path, problems: list[Problem]) -> tuple[Int64Array, int]:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         return wrong(number + 1, f"the file is cut short or damaged: {error}")
     return np.concatenate(parts), end
+
+
+def olmo_documents(path: Path, n_ids: int, starts: Int64Array) -> Iterator[bytes]:
+    """Yield the packed lines of a file of documents with other bounds."""
+    bounds = [*starts.tolist(), n_ids]
+    number = 0
+    packer = zlib.compressobj(wbits=31)
+    for lines in _blocks(path):
+        written = []
+        for line in lines:
+            first, _, rest = line.partition(b",")
+            if first.isdigit():
+                _, comma, more = rest.partition(b",")
+                line = b"%d,%d%s" % (bounds[number], bounds[number + 1], comma + more if comma else b"")
+                number += 1
+            written.append(line + b"\n")
+        yield packer.compress(b"".join(written))
+    yield packer.flush()
 
 
 def _blocks(path: Path) -> Iterator[list[bytes]]:

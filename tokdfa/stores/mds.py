@@ -27,9 +27,10 @@ from tokdfa.stores.archives import unpacked
 from tokdfa.stores.folder import FolderStore, is_there, read_index
 from tokdfa.stores.store import Document, DocumentStore, Dtype, Problem, Store, ids_field, signed
 
-_SUFFIXES = {".br": "br", ".bz2": "bz2", ".gz": "gz", ".snappy": "snappy", ".zstd": "zstd"}
-_TYPES = {8: "u1", 9: "i1", 16: "<u2", 17: "<i2", 32: "<u4", 33: "<i4", 64: "<u8", 65: "<i8"}
-_NAMES = {np.dtype(code).name for code in _TYPES.values()}
+SUFFIXES = {".br": "br", ".bz2": "bz2", ".gz": "gz", ".snappy": "snappy", ".zstd": "zstd"}
+TYPES = {8: "u1", 9: "i1", 16: "<u2", 17: "<i2", 32: "<u4", 33: "<i4", 64: "<u8", 65: "<i8"}
+_OF_CODES = {**TYPES, 18: "<f2", 34: "<f4", 66: "<f8"}
+_NAMES = {np.dtype(code).name for code in TYPES.values()}
 _VERSION = 2
 _LARGEST = 1 << 31
 _MOST = 1 << 32
@@ -38,7 +39,7 @@ _MOST = 1 << 32
 _Described: TypeAlias = Mapping[str, Any]
 
 
-class _Column(NamedTuple):
+class Column(NamedTuple):
     """How a column with ids is encoded: its dtype, if that is the same everywhere, and its length, if it is fixed."""
 
     at: int
@@ -80,7 +81,7 @@ def open_mds_shard(path: Path, field: str | None = None, dtype: Dtype | None = N
     index = path.with_name("index.json")
     content = read_index(index) if index.is_file() else None
     shards = content["shards"] if isinstance(content, Mapping) and is_mds(content) else []
-    named = (shard for shard in shards if path.name in map(_name, _files(shard)))
+    named = (shard for shard in shards if path.name in map(name_of_file, files_of_shard(shard)))
     return MdsStore(path, field, dtype, next(named, None))
 
 
@@ -93,18 +94,20 @@ def shard_name(folder: Path, shard: object) -> str:
     if shard.get("version", _VERSION) != _VERSION:
         raise UnsupportedFeatureError("not a known version of MDS", value=shard["version"], where=where)
     # Merged indices name files in folders of the dataset.
-    paths = [PurePosixPath(str(each.get("basename"))) for each in _files(shard)]
+    paths = [PurePosixPath(str(each.get("basename"))) for each in files_of_shard(shard)]
     names = [path.name if path.is_absolute() or ".." in path.parts else str(path) for path in paths]
     there = [name for name in names if is_there(folder / name)]
     return [*there, *names, "without a name"][0]
 
 
-def _files(shard: Any) -> list[Mapping[str, Any]]:
+def files_of_shard(shard: Any) -> list[Mapping[str, Any]]:
+    """Return the entries of the files of a shard in index.json."""
     both = (shard.get("raw_data"), shard.get("zip_data")) if isinstance(shard, Mapping) else ()
     return [each for each in both if isinstance(each, Mapping)]
 
 
-def _name(file: Mapping[str, Any]) -> str:
+def name_of_file(file: Mapping[str, Any]) -> str:
+    """Return the name of a file, given its entry."""
     return PurePosixPath(str(file.get("basename"))).name
 
 
@@ -116,32 +119,35 @@ class MdsStore(DocumentStore):
     """
 
     def __init__(self, path: Path, field: str | None, dtype: Dtype | None, description: _Described | None) -> None:
-        self._compression = _SUFFIXES.get(path.suffix.lower(), "")
+        self.compression = SUFFIXES.get(path.suffix.lower(), "")
+        self.level: int | None = None
         problems: list[Problem] = []
         size = path.stat().st_size
         if description is not None:
             samples = description.get("samples")
-            sizes_said = [each.get("bytes") for each in _files(description) if _name(each) == path.name]
+            sizes_said = [each.get("bytes") for each in files_of_shard(description) if name_of_file(each) == path.name]
             if sizes_said and sizes_said[0] not in (None, size):
                 problems.append(Problem(str(path), f"it has {size} bytes, and {sizes_said[0]} by index.json"))
         else:
-            with io.BytesIO(self._data(path)) if self._compression else path.open("rb") as stream:
+            with io.BytesIO(self.data_of(path)) if self.compression else path.open("rb") as stream:
                 description, samples = _described(stream, str(path))
-        names, encodings, self._sizes = _columns(description, path)
+        self.names, self.encodings, self.sizes = names, encodings, sizes = _columns(description, path)
+        _, _, level = str(description.get("compression")).partition(":")
+        self.level = int(level) if level.isdecimal() else None
         fitting = [name for name, encoding in zip(names, encodings, strict=True) if _is_integers(encoding)]
         name = ids_field(names, field, str(path), fitting)
         if name not in names:
             raise TokenStreamError("the field is missing", value=name, where=str(path))
         at = names.index(name)
-        self._column = _column(at, encodings[at], self._sizes[at], dtype, str(path))
-        self._is_guessed = self._column.encoding == "bytes" and dtype is None
+        self.column = _column(at, encodings[at], sizes[at], dtype, str(path))
+        self._is_guessed = self.column.encoding == "bytes" and dtype is None
         self._samples = samples if isinstance(samples, int) else None
-        if not self._compression and self._samples is not None and 4 * (self._samples + 2) > size:
+        if not self.compression and self._samples is not None and 4 * (self._samples + 2) > size:
             problems.append(Problem(str(path), f"the file is cut short: {size} bytes for {self._samples} samples"))
         super().__init__(
             path,
-            "MDS" + (f" ({self._compression})" if self._compression else ""),
-            dtype=self._column.dtype,
+            "MDS" + (f" ({self.compression})" if self.compression else ""),
+            dtype=self.column.dtype,
             n_documents=self._samples,
             has_documents=True,
             unit="sample",
@@ -149,40 +155,47 @@ class MdsStore(DocumentStore):
         )
 
     def _documents(self) -> Iterator[Document]:
-        data = self._data(self.path)
-        n, offsets = _offsets(data, str(self.path))
+        data = self.data_of(self.path)
+        n, offsets = offsets_of_samples(data, str(self.path))
         if self._samples is not None and n != self._samples:
             what = f"it has {n} samples, and {self._samples} by index.json"
             raise TokenStreamError(what, where=str(self.path))
         for number, (begin, end) in enumerate(pairwise(offsets.tolist())):
-            yield number, self._ids(data[begin:end], f"{self.path}, sample {number}"), None
+            yield number, self.ids_of_sample(data[begin:end], f"{self.path}, sample {number}"), None
 
-    def _data(self, path: Path) -> memoryview:
+    def columns_of(self, sample: memoryview, where: str) -> list[tuple[int, int]]:
+        """Return the offset of each column in a sample, and its size."""
+        n_sizes = sum(size is None for size in self.sizes)
+        begin = 4 * n_sizes
+        lengths = iter(np.frombuffer(sample[:begin], dtype="<u4").tolist() if len(sample) >= begin else [])
+        found = []
+        for fixed in self.sizes:
+            size = next(lengths, len(sample)) if fixed is None else fixed
+            found.append((begin, size))
+            begin += size
+        if begin > len(sample):
+            raise TokenStreamError("the sample is cut short", value=f"{len(sample)} bytes", where=where)
+        return found
+
+    def data_of(self, path: Path) -> memoryview:
+        """Return the content of the shard, unpacked."""
         with path.open("rb") as stream:
             data = stream.read(_MOST)
-        return memoryview(unpacked(data, self._compression, str(path), _MOST) if self._compression else data)
+        return memoryview(unpacked(data, self.compression, str(path), _MOST) if self.compression else data)
 
-    def _ids(self, sample: memoryview, where: str) -> IntegerArray:
+    def ids_of_sample(self, sample: memoryview, where: str) -> IntegerArray:
         """Return the ids of a sample."""
-        column = self._column
-        n_sizes = sum(size is None for size in self._sizes)
-        lengths = iter(np.frombuffer(sample[: 4 * n_sizes], dtype="<u4").tolist() if len(sample) >= 4 * n_sizes else [])
-        begin = 4 * n_sizes
-        size = 0
-        for at, fixed in enumerate(self._sizes[: column.at + 1]):
-            size = next(lengths, len(sample)) if fixed is None else fixed
-            begin += size if at < column.at else 0
+        column = self.column
+        begin, size = self.columns_of(sample, where)[column.at]
         values = sample[begin : begin + size]
-        if len(values) < size:
-            raise TokenStreamError("the sample is cut short", value=f"{len(sample)} bytes", where=where)
         dtype = column.dtype
         n = column.length
         if n is None and column.encoding != "bytes":
             if column.encoding == "ndarray":
                 code = values[0] if size else -1
-                if code not in _TYPES:
+                if code not in TYPES:
                     raise TokenStreamError("ids must be integers", value=f"code {code}", where=where)
-                dtype, values = np.dtype(_TYPES[code]), values[1:]
+                dtype, values = np.dtype(TYPES[code]), values[1:]
             n, values = _shaped(values, where)
         assert dtype is not None
         hint = "give --dtype, such as uint16: a column of bytes does not record the type" if self._is_guessed else None
@@ -218,14 +231,38 @@ def _shaped(values: memoryview, where: str) -> tuple[int, memoryview]:
     return int.from_bytes(values[1:begin], "little"), values[begin:]
 
 
+def array_of(encoding: str, values: memoryview, where: str) -> np.ndarray | None:
+    """Return an array of numbers in one dimension; None if it has another number of them."""
+    _, _, rest = encoding.partition(":")
+    name, _, shape = rest.partition(":")
+    if not name:
+        name, values = _OF_CODES.get(values[0] if len(values) else -1, ""), values[1:]
+    if "," in shape or not name or (not shape and (values[0] >> 2 if len(values) else 0) != 1):
+        return None
+    if not shape:
+        _, values = _shaped(values, where)
+    return np.frombuffer(values, dtype=np.dtype(name).newbyteorder("<"))
+
+
+def encoded_array(encoding: str, values: np.ndarray, old: memoryview) -> bytes:
+    """Return an array as a column has it, in one dimension, given the old one."""
+    if encoding == "bytes":
+        return values.tobytes()
+    _, _, rest = encoding.partition(":")
+    # The size of the length is the smallest that is enough.
+    code = next(code for code in range(4) if len(values) < 1 << (8 << code))
+    length = b"" if ":" in rest else bytes([1 << 2 | code]) + len(values).to_bytes(1 << code, "little")
+    return (b"" if rest else bytes(old[:1])) + length + values.tobytes()
+
+
 def _is_integers(encoding: str) -> bool:
     kind, _, rest = encoding.partition(":")
     return kind == "ndarray" and (not rest or rest.partition(":")[0] in _NAMES)
 
 
-def _column(at: int, encoding: str, size: int | None, dtype: Dtype | None, where: str) -> _Column:
+def _column(at: int, encoding: str, size: int | None, dtype: Dtype | None, where: str) -> Column:
     if encoding == "bytes":
-        return _Column(at, encoding, np.dtype("<i8") if dtype is None else dtype, None)
+        return Column(at, encoding, np.dtype("<i8") if dtype is None else dtype, None)
     if not _is_integers(encoding):
         hint = "ids are in columns of ndarray or bytes"
         raise UnsupportedFeatureError("a column that does not have ids", value=encoding, where=where, hint=hint)
@@ -235,16 +272,17 @@ def _column(at: int, encoding: str, size: int | None, dtype: Dtype | None, where
     _, _, rest = encoding.partition(":")
     name, _, shape = rest.partition(":")
     if not name:
-        return _Column(at, "ndarray", None, None)
+        return Column(at, "ndarray", None, None)
     own: Dtype = np.dtype(name).newbyteorder("<")
     if not shape:
-        return _Column(at, encoding, own, None)
+        return Column(at, encoding, own, None)
     if not shape.isdecimal():
         raise TokenStreamError("ids must be in one dimension", value=encoding, where=where)
-    return _Column(at, encoding, own, int(shape))
+    return Column(at, encoding, own, int(shape))
 
 
-def _offsets(data: memoryview, where: str) -> tuple[int, Int64Array]:
+def offsets_of_samples(data: memoryview, where: str) -> tuple[int, Int64Array]:
+    """Return the number of samples of a shard, and where each begins and the last one ends."""
     n = int.from_bytes(data[:4], "little")
     if len(data) < 4 * (n + 2):
         raise TokenStreamError("the shard is cut short", value=f"{len(data)} bytes for {n} samples", where=where)

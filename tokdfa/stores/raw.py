@@ -352,6 +352,16 @@ def is_llmc(head: bytes) -> bool:
     return magic in (*_DTYPES, _EVALUATION) and 0 <= version < 256
 
 
+def llmc_head(path: Path, count: int) -> bytes:
+    """Return the header of a token file, for as many ids."""
+    with path.open("rb") as stream:
+        head = bytearray(stream.read(_HEADER))
+    if count >= 1 << 31:
+        raise TokenStreamError("too many ids for the header of a token file", value=count, where=str(path))
+    _LLMC.pack_into(head, 0, *_LLMC.unpack_from(head)[:2], count)
+    return bytes(head)
+
+
 def open_llmc(path: Path) -> RawStore:
     """Open a token file."""
     with path.open("rb") as stream:

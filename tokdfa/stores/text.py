@@ -252,18 +252,18 @@ class JsonlStore(DocumentStore):
         if first is None:
             raise TokenStreamError("no ids: the file is empty", where=str(path))
         names = [*first] if isinstance(first, dict) else []
-        self._field = None if isinstance(first, list) and field is None else ids_field(names, field, str(path))
+        self.field = None if isinstance(first, list) and field is None else ids_field(names, field, str(path))
         self._mask = MASK if MASK in names else None
-        self._compression = compression
+        self.compression = compression
         name = "JSONL" + (f" ({compression})" if compression else "")
         super().__init__(path, name, has_documents=True, has_mask=self._mask is not None, unit="line")
 
     def _documents(self) -> Iterator[Document]:
-        for number, value in iter_json_lines(self.path, self._compression):
+        for number, value in iter_json_lines(self.path, self.compression):
             where = f"{self.path}, line {number}"
             if isinstance(value, TokenStreamError):
                 raise TokenStreamError(value.what, value=value.value, where=where, hint=value.hint)
-            ids = ids_of(value if self._field is None else value_of(value, self._field, where), where)
+            ids = ids_of(value if self.field is None else value_of(value, self.field, where), where)
             mask = None if self._mask is None else _mask(value_of(value, self._mask, where), len(ids), where)
             yield number, ids, mask
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace as replaced
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from tokdfa.base.errors import PatternError, TokdfaError, TokenStreamError, Wron
 from tokdfa.base.suggestions import SuggestsNames, is_tokenizer, wrong_argument
 from tokdfa.jobs.replacing.regions import cuts_of
 from tokdfa.jobs.replacing.result import Change, Changes, Output, Replacement, apart, unchanged
-from tokdfa.jobs.replacing.rewriting import Template, Tuning, check_replacement
+from tokdfa.jobs.replacing.rewriting import Template, Tuning, alternatives, check_replacement
 from tokdfa.jobs.replacing.text_run import Job, TextRun
 from tokdfa.jobs.searching.api import DEFAULT_MAX_PENDING, Searcher
 from tokdfa.jobs.validation.validator import Validator, checked_separator, document_starts
@@ -29,8 +29,8 @@ __all__ = ["Change", "Changes", "Replacement", "Replacer", "replace"]
 
 def replace(
     tokenizer: AnyTokenizer,
-    pattern: str | Iterable[str | bytes],
-    replacement: str,
+    pattern: str | Iterable[str | bytes] | Mapping[str, str],
+    replacement: str | None,
     ids: npt.ArrayLike,
     *,
     limit: int | None = None,
@@ -69,12 +69,13 @@ class Replacer(SuggestsNames):
         The tokenizer of the ids. Control tokens cut the text: nothing matches across or inside one. Added tokens that
         are text are matched, and replaced, like other text. If the tokenizer finds special tokens in texts, it finds
         those that a replacement spells, too.
-    pattern : str, or iterable of str or bytes
-        A regular expression, as `regex` reads it; or words, each searched for literally. Matches are the leftmost ones
-        that a backtracking engine finds first, none overlapping another; an earlier word is preferred.
-    replacement : str
-        A template as `re.sub` reads it: ``\1`` and ``\g<name>`` are groups of the pattern, ``\g<0>`` is the match, and
-        a backslash is written ``\\``.
+    pattern : str, iterable of str or bytes, or mapping of str to str
+        A regular expression, as `regex` reads it; or words, each searched for literally; or several expressions, each
+        with its own replacement. Matches are the leftmost ones that a backtracking engine finds first, none overlapping
+        another; an earlier word or expression is preferred.
+    replacement : str or None
+        None for several expressions; otherwise a template as `re.sub` reads it: ``\1`` and ``\g<name>`` are groups of
+        the pattern, ``\g<0>`` is the match, and a backslash is written ``\\``.
     limit : int, optional
         The number of matches of a stream that are replaced at most, the first ones; by default all.
     check : bool
@@ -119,8 +120,8 @@ class Replacer(SuggestsNames):
     def __init__(
         self,
         tokenizer: AnyTokenizer,
-        pattern: str | Iterable[str | bytes],
-        replacement: str,
+        pattern: str | Iterable[str | bytes] | Mapping[str, str],
+        replacement: str | None,
         *,
         limit: int | None = None,
         check: bool = False,
@@ -133,7 +134,13 @@ class Replacer(SuggestsNames):
             raise wrong_argument(tokenizer, "a tokenizer", call, swapped=is_tokenizer(pattern))
         if limit is not None and (not isinstance(limit, (int, np.integer)) or isinstance(limit, bool) or limit < 0):
             raise WrongTypeError("the number of matches to replace must be an integer, 0 or more", value=limit)
-        check_replacement(replacement)
+        replacements: Mapping[str, str] | None = pattern if isinstance(pattern, Mapping) else None
+        if replacements is not None and replacement is not None:
+            raise WrongTypeError("each of several patterns has its own replacement, and no other", value=replacement)
+        if replacements is None:
+            check_replacement(replacement)
+        else:
+            pattern = alternatives(replacements)
         self.tokenizer = tokenizer
         self._limit = None if limit is None else int(limit)
         self._check = check
@@ -148,7 +155,10 @@ class Replacer(SuggestsNames):
             # It may begin or end within a symbol.
             if isinstance(word, bytes) and word != word.decode("utf-8", "ignore").encode("utf-8"):
                 raise PatternError("a word that is not UTF-8 cannot be replaced", value=word)
-        template = Template(pattern, replacement)
+        if replacements is None:
+            assert replacement is not None
+            replacements = {pattern if isinstance(pattern, str) else "(?s:.*)": replacement}
+        template = Template(pattern, replacements)
         budget = Budget(max_states, max_seconds)
         in_text = isinstance(pattern, str) and (template.looks_far or is_nullable(parse(pattern, table, budget)))
         cuts = cuts_of(tokenizer)
@@ -255,8 +265,8 @@ class _Run:
     def _replace_joined(self, ids: IntegerArray) -> Replacement | None:
         """Return the new ids of documents, taken as one text with a control token between each two; None if it is not.
 
-        PERF: 10x faster for documents of 500 ids: most of them have no match. Errors are left to the slow way, whose
-        indices are those of the stream.
+        PERF: 10x faster for documents of 500 ids: most of them have no match. Errors are left to the slow way, which
+        has the indices of the stream.
         """
         job, starts = self._job, self._starts
         if starts is None or job.separator is None or not len(ids) or (len(starts) and starts[-1] > len(ids)):

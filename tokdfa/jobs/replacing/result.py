@@ -262,7 +262,7 @@ def unchanged(ids: IntegerArray) -> Int32Array:
 
 
 def apart(joined: Replacement, starts: Int64Array) -> Replacement:
-    """Return what was replaced in documents, given the same with a control token before each, and the old starts.
+    """Return a replacement in documents, given the same with a control token before each, and the old starts.
 
     Documents of 3, 0 and 2 ids, at 0, 3 and 3, are joined as S a b c S S d e. No change has an S among its ids.
     """

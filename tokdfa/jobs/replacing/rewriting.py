@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
@@ -14,7 +14,7 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import AlphabetError, PatternError, TokenStreamError, WrongTypeError
 from tokdfa.jobs.replacing.regions import Cuts
 from tokdfa.kernels.replacing.regions import kinds_of
-from tokdfa.regex.syntax import Assertion, Atomic, Node, Repeat, children, parse
+from tokdfa.regex.syntax import Anchor, Assertion, Atomic, LookAhead, Node, Repeat, children, is_nullable, parse
 
 _Spans: TypeAlias = Sequence[tuple[int, int]]
 """Where matches begin and end in the bytes of a region."""
@@ -26,37 +26,71 @@ _GROUP = regex.compile(r"\\(?:(g<0>)|(g<|[1-9])|(?s:.))")
 class Template:
     r"""A replacement, as `re.sub` reads it: ``\1`` and ``\g<name>`` are groups, and ``\n`` is a line feed.
 
-    The pattern is an expression, or words, which have no groups.
+    The pattern is an expression; words, which have no groups; or several expressions, each with its replacement.
     """
 
-    def __init__(self, pattern: str | Iterable[str | bytes], replacement: str) -> None:
-        self._replacement = replacement
-        # The expression; for words, one that matches any text.
+    def __init__(self, pattern: str | Iterable[str | bytes], replacements: Mapping[str, str]) -> None:
+        # The expression, which :func:`alternatives` makes of several; for words, one that matches any text.
         self.pattern: Any = regex.compile(pattern if isinstance(pattern, str) else "(?s:.*)")
-        names = {number: f"(?P<{name}>)" for name, number in self.pattern.groupindex.items()}
-        empty = "".join(names.get(number, "()") for number in range(1, self.pattern.groups + 1))
-        try:  # with a match of the empty text that has the same groups
-            regex.match(empty, "").expand(replacement)
-        except (regex.error, IndexError) as error:
-            what = f"the replacement is not a template for this pattern: {error}"
-            raise PatternError(what, value=replacement, hint=r"a backslash is written \\") from None
-        groups = [found.group(1, 2) for found in _GROUP.finditer(replacement)]
-        # Whether it depends on the captures of the groups, and these on text that is far from the match.
+        self._rules = [(regex.compile(own), replacement) for own, replacement in replacements.items()]
+        groups = [group for own, replacement in self._rules for group in _groups(own, replacement)]
+        # Whether it depends on the captures of groups, or on text next to the match, and these on text far from it.
         self.captures = any(other is not None for _, other in groups)
         self.looks_far = False
         self.text: bytes | None = None  # The replacement, if it is the same for all matches
-        if not any(whole or other for whole, other in groups):
-            self.text = _encoded(regex.sub("x", replacement, "x"), replacement)
-        elif self.captures and isinstance(pattern, str):
-            self.looks_far = _looks_far(parse(pattern))
+        if len(self._rules) > 1:
+            assert isinstance(pattern, str)
+            self.captures |= _holds(parse(pattern), (LookAhead, Anchor))
+        if not any(whole or other for whole, other in groups) and len({*replacements.values()}) == 1:
+            self.text = _encoded(regex.sub("x", self._rules[0][1], "x"), self._rules[0][1])
+            self.captures = False
+        elif (self.captures or len(self._rules) > 1) and isinstance(pattern, str):
+            self.looks_far = _holds(parse(pattern), ())
 
     def of_whole(self, text: bytes) -> bytes:
         """Return the replacement of a match with this text, if nothing else is captured."""
-        return self.of_match(regex.fullmatch("(?s:.*)", text.decode("utf-8")))
+        whole = text.decode("utf-8")
+        if len(self._rules) == 1:
+            return self.of_match(regex.fullmatch("(?s:.*)", whole))
+        found = ((own.fullmatch(whole), replacement) for own, replacement in self._rules)
+        return next(_encoded(match.expand(text), text) for match, text in found if match is not None)
 
     def of_match(self, match: Any) -> bytes:
-        """Return the replacement of a match of :attr:`pattern`."""
-        return _encoded(match.expand(self._replacement), self._replacement)
+        """Return the replacement of a match of :attr:`pattern`; of several, the first that matches there has it."""
+        if len(self._rules) > 1:
+            found = ((own.match(match.string, match.start()), text) for own, text in self._rules)
+            match, replacement = next((own, text) for own, text in found if own is not None)
+        else:
+            _, replacement = self._rules[0]
+        return _encoded(match.expand(replacement), replacement)
+
+
+def alternatives(patterns: Mapping[str, str]) -> str:
+    """Return an expression for several ones, with the earlier ones preferred; refused if it means another."""
+    for pattern, replacement in patterns.items():
+        if not isinstance(pattern, str):
+            raise WrongTypeError("a pattern must be a str", value=pattern)
+        check_replacement(replacement)
+        if is_nullable(parse(pattern)):
+            raise PatternError("a pattern that matches the empty text, among several", value=pattern)
+        if regex.compile(pattern).flags != regex.compile("").flags:
+            hint = "write (?i:…) around a part of it"
+            raise PatternError("flags for the whole of a pattern, among several", value=pattern, hint=hint)
+    if not patterns:
+        raise PatternError("there is no pattern")
+    return "|".join(f"(?:{pattern})" for pattern in patterns) if len(patterns) > 1 else next(iter(patterns))
+
+
+def _groups(pattern: Any, replacement: str) -> list[tuple[str | None, str | None]]:
+    """Return the groups of a template, each as the whole match or another one; refused if the pattern lacks one."""
+    names = {number: f"(?P<{name}>)" for name, number in pattern.groupindex.items()}
+    empty = "".join(names.get(number, "()") for number in range(1, pattern.groups + 1))
+    try:  # with a match of the empty text that has the same groups
+        regex.match(empty, "").expand(replacement)
+    except (regex.error, IndexError) as error:
+        what = f"the replacement is not a template for this pattern: {error}"
+        raise PatternError(what, value=replacement, hint=r"a backslash is written \\") from None
+    return [found.group(1, 2) for found in _GROUP.finditer(replacement)]
 
 
 def check_replacement(replacement: object) -> None:
@@ -74,11 +108,11 @@ def _encoded(text: str, replacement: str) -> bytes:
         raise PatternError(what, value=replacement, where=f"character {error.start}") from None
 
 
-def _looks_far(tree: Node) -> bool:
-    """Return whether the path of a match may depend on more than the symbols next to it."""
+def _holds(tree: Node, others: tuple[type, ...]) -> bool:
+    """Return whether the path of a match may depend on more than the symbols next to it, or nodes are of `others`."""
     nodes = [tree]
     for node in nodes:  # grows during the loop
-        if isinstance(node, (Atomic, Assertion)) or (isinstance(node, Repeat) and node.mode == "possessive"):
+        if isinstance(node, (Atomic, Assertion, *others)) or (isinstance(node, Repeat) and node.mode == "possessive"):
             return True
         nodes.extend(children(node))
     return False
@@ -174,7 +208,7 @@ class Rewriter:
                 return known
         begins = begins and start == 0
         data, ends = self._cuts.spelled(part, begins=begins)
-        spans = _spans(rows, ends, start, first)
+        spans = _spans(rows, data, ends, start, first)
         if found.replacements is not None:
             replacements: list[bytes] | None = found.replacements[first_match:end_match]
         else:
@@ -293,7 +327,9 @@ def _compared(ids: Int32Array, new: Int32Array) -> Rewritten:
     return Rewritten(new, same, rest)
 
 
-def _spans(rows: Sequence[Sequence[int]], ends: Int64Array, start: int, first: int) -> list[tuple[int, int]]:
+def _spans(
+    rows: Sequence[Sequence[int]], data: bytes, ends: Int64Array, start: int, first: int
+) -> list[tuple[int, int]]:
     """Return where matches begin and end in the bytes of a region that begins with id `start`; `first` is for messages.
 
     Of fallback bytes that are not UTF-8 together, decoding makes a U+FFFD each, also of a match among them.
@@ -303,7 +339,7 @@ def _spans(rows: Sequence[Sequence[int]], ends: Int64Array, start: int, first: i
     for token, stop, offset, length in rows:
         begin = begin_of[token - start] + offset
         if length and not begin_of[stop - start - 1] < begin + length <= begin_of[stop - start]:
-            raise _not_utf8(b"", first + token)
+            raise _not_utf8(data[begin : begin + length], first + token)
         spans.append((begin, begin + length))
     return spans
 
@@ -335,7 +371,7 @@ def _stays(data: bytes, ends: Int64Array) -> BoolArray:
 
 def _not_utf8(value: bytes, token: int) -> TokenStreamError:
     what = "a match shares a token with bytes that are not UTF-8, which cannot be encoded again"
-    return TokenStreamError(what, value=value or None, where=f"token {token}")
+    return TokenStreamError(what, value=value, where=f"token {token}")
 
 
 def _not_encodable(error: AlphabetError, start: int, stop: int) -> AlphabetError:
