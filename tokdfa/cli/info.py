@@ -21,7 +21,7 @@ from tokdfa.base.errors import (
 )
 from tokdfa.cli import options
 from tokdfa.cli.loading import Folded, Loading, tokenizer_options
-from tokdfa.cli.output import print_fields, print_json, remark, say
+from tokdfa.cli.output import print_fields, print_json, print_table, remark, say
 
 if TYPE_CHECKING:
     from tokdfa.stores.store import Store
@@ -337,9 +337,10 @@ def _print_members(fields: dict[str, Any]) -> None:
 @options.field
 @options.json
 def stores(paths: tuple[str, ...], dtype: str | None, field: str | None, as_json: bool) -> int:
-    r"""Describe files of ids: format, type, counts and inconsistencies of each.
+    r"""Describe files of ids: format, type, counts and inconsistencies.
 
-    A file that does not record its number of ids is read to the end.
+    Of several files, a table has a line for each format and type; --json has each file. A file that does not record its
+    number of ids is read to the end.
 
     Exit status: 0 consistent, 1 something is inconsistent, 2 trouble.
 
@@ -434,9 +435,14 @@ def _store_fields(store: Store) -> dict[str, Any]:
 
 
 def _print_stores(rows: list[dict[str, Any]]) -> None:
-    for number, row in enumerate(rows):
-        if number:
-            say("")
+    """Print what a store is; of several, a table with a row for each kind, and what is inconsistent."""
+    if len(rows) > 1:
+        _print_kinds(rows)
+        for row in rows:
+            for problem in row["problems"]:
+                say(f"inconsistent: {problem['where']}: {problem['what']}")
+        return
+    for row in rows:
         facts = [
             ("path", row["path"]),
             ("format", row["format"] or "not readable"),
@@ -448,3 +454,26 @@ def _print_stores(rows: list[dict[str, Any]]) -> None:
             *(("inconsistent", f"{problem['where']}: {problem['what']}") for problem in row["problems"]),
         ]
         print_fields((name, value) for name, value in facts if value is not None)
+
+
+def _print_kinds(rows: list[dict[str, Any]]) -> None:
+    """Print a table of stores by format and integer type, and of all of them."""
+    from rich.table import Table
+    from rich.text import Text
+
+    kinds: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        mask = "with a loss mask" if row["mask"] else ""
+        kinds.setdefault((row["format"] or "not readable", row["dtype"] or "", mask), []).append(row)
+    table = Table(box=None, pad_edge=False)
+    for title in ("format", "dtype", ""):
+        table.add_column(title)
+    for title in ("stores", "ids", "documents", "inconsistent"):
+        table.add_column(title, justify="right")
+    table.add_column("first", overflow="fold")
+    for kind, members in [*kinds.items(), *([(("all", "", ""), rows)] if len(kinds) > 1 else [])]:
+        known = ([row[name] for row in members if row[name] is not None] for name in ("ids", "documents"))
+        numbers = [f"{sum(found):,}" if found else "" for found in known]
+        n_wrong = sum(bool(row["problems"]) for row in members)
+        table.add_row(*kind, f"{len(members):,}", *numbers, f"{n_wrong:,}", Text(members[0]["path"]))
+    print_table(table)

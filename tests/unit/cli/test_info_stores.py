@@ -88,3 +88,21 @@ def test_commands_take_stores(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert json.loads(capsys.readouterr().out)["violations"][0]["canonical_ids"] == [2513]
     np.array([64, 2513], dtype="<u2").tofile(tmp_path / "raw.npy")
     assert commands.run("validate", merges, "--pretokenizer", "gpt2", tmp_path / "raw.npy", "--dtype", "uint16") == 0
+
+
+def test_a_folder_is_one_table_of_formats_and_types(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(1000):
+        np.save(tmp_path / f"{number:04d}.npy", np.arange(7, dtype=np.uint16))
+    (tmp_path / "x.jsonl").write_text('{"input_ids": [1, 2]}\n{"input_ids": [3]}\n')
+    assert commands.run("stores", tmp_path) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[1:] == [
+        [".npy", "uint16", "1,000", "7,000", "0", str(tmp_path / "0000.npy")],
+        ["JSONL", "1", "3", "2", "0", str(tmp_path / "x.jsonl")],
+        ["all", "1,001", "7,003", "2", "0", str(tmp_path / "0000.npy")],
+    ]
+    (tmp_path / "y.npy").write_bytes(b"12")
+    assert commands.run("stores", tmp_path) == 2
+    out = capsys.readouterr().out.splitlines()
+    assert out[-2].split()[:5] == ["all", "1,002", "7,003", "2", "1"]
+    assert out[-1].startswith(f"inconsistent: {tmp_path / 'y.npy'}: ")

@@ -71,21 +71,26 @@ class Judged(NamedTuple):
         )
 
 
-def judge(choices: list[Choice], sample: Sample, say: Say) -> tuple[list[Candidate], bool]:
-    """Return the candidates with their violations and mistakes, and whether the ids are enough to tell them apart."""
+def judge(choices: list[Choice], sample: Sample, say: Say, *, is_brief: bool) -> tuple[list[Candidate], bool]:
+    """Return the candidates with their violations and mistakes, and whether the ids are enough to tell them apart.
+
+    If `is_brief`, candidates that are far from fitting are not judged where another one fits.
+    """
     near = [is_near(choice.likeliest, sample) for choice in choices]
     is_glanced = [any(near) and not each for each in near]
-    judged = []
-    for choice, glanced in zip(choices, is_glanced, strict=True):
-        say(f"judging by {choice.name}")
-        segments, enough = (_glance(sample.segments), _SOME) if glanced else (sample.segments, ENOUGH)
-        judged.append(_counted(choice, segments, enough))
+    counted: dict[int, Judged] = {}
+    right: dict[int, bool] = {}
+    for index in np.argsort(is_glanced, kind="stable").tolist():
+        say(f"judging by {choices[index].name}")
+        segments: Iterable[Segment] = _glance(sample.segments) if is_glanced[index] else sample.segments
+        if is_brief and is_glanced[index] and any(_settles(counted[at]) for at in right if right[at]):
+            segments = ()
+        counted[index] = _counted(choices[index], segments, _SOME if is_glanced[index] else ENOUGH)
+        right[index] = not is_glanced[index] and _is_right(counted[index], sample)
+    judged = [counted[index] for index in range(len(choices))]
     say("looking for mistakes")
     probes = Probes(sample)
-    found = [
-        each.result(fits=not glanced and _is_right(each, sample))
-        for each, glanced in zip(judged, is_glanced, strict=True)
-    ]
+    found = [each.result(fits=right[index]) for index, each in enumerate(judged)]
     # Where one candidate has no violations, the others made no mistakes, unless the ids are cut.
     is_settled = any(each.fits for each in found)
     suspects = [
@@ -102,6 +107,11 @@ def judge(choices: list[Choice], sample: Sample, say: Say) -> tuple[list[Candida
     if min((each.left for each in found if each.fits), default=np.inf) <= _MOST_LEFT:
         return found, probes.is_enough
     return _of_parts(judged, found, sample), probes.is_enough
+
+
+def _settles(judged: Judged) -> bool:
+    """Return whether a candidate that fits leaves so few violations that no others are looked for."""
+    return judged.counts.per_million <= _MOST_LEFT
 
 
 def _glance(segments: tuple[Segment, ...]) -> Iterator[Segment]:

@@ -141,7 +141,7 @@ class Candidate(SuggestsNames):
 
     @property
     def per_million(self) -> float | None:
-        """The number of violations per million ids; None if the tokenizer cannot be judged."""
+        """The number of violations per million ids; None if the tokenizer is not judged."""
         return 1e6 * self.violations / self.ids if self.ids else None
 
     @property

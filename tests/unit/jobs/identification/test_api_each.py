@@ -145,6 +145,19 @@ def test_a_folder_of_tokenizers_has_a_candidate_each(tmp_path: Path, capsys: pyt
     }  # fmt: skip
 
 
+def test_a_candidate_that_is_far_is_judged_only_for_one_store(tmp_path: Path) -> None:
+    near = tokdfa.default_tokenizer()
+    far = tokdfa.load(tiktoken_lines(), pretokenizer="gpt2")
+    text = Path(__file__).parents[4].joinpath("README.md").read_text("utf-8")
+    np.save(tmp_path / "ids.npy", near.encode(text))
+    (each,) = tokdfa.identify_each(tmp_path, {"far": far, "near": near})
+    alone = tokdfa.identify(tmp_path / "ids.npy", {"far": far, "near": near})
+    assert not isinstance(each, Problem)
+    assert [maker.name for maker in each.makers] == [maker.name for maker in alone.makers] == ["near"]
+    assert [candidate.per_million is None for candidate in each.candidates] == [False, True]
+    assert [candidate.per_million is None for candidate in alone.candidates] == [False, False]
+
+
 def test_trouble_has_status_2_and_the_rest_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tok = tmp_path / "merges.txt"
     tokdfa.default_dictionary().save(tok)
