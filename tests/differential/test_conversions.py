@@ -49,6 +49,9 @@ OUTCOMES: dict[str, tuple[str, str, str, str]] = {
     "bert": (WRITTEN, REFUSED, REFUSED, "\u0488"),
 }
 
+# The number of code points without which all texts keep their ids in GGUF files.
+LEFT_OUT = {"gpt2 json": 4382, "cl100k_base": 4384, "llama3_1": 4384, "deepseek_v3": 5185}
+
 # Tokens that llama.cpp takes for special ones, by their texts.
 TAKEN_FOR_SPECIAL = {"gpt2 rules": "<|endoftext|>", "qwen2_5": "</s>", "qwen3": "</s>"}
 
@@ -100,6 +103,8 @@ def test_outcomes_are_those_of_the_table_and_libraries_agree(
         if isinstance(found, Conversion):
             outcome = WRITTEN if found else str(found.witness and found.witness.text)
         assert outcome == expected or (expected == A_TEXT and outcome not in (WRITTEN, REFUSED)), target
+        kept = found.kept if isinstance(found, Conversion) else None
+        assert (kept and kept.n_left_out) == (LEFT_OUT.get(name) if target == "gguf" else None)
         peer = by_library(found, tokenizer) if isinstance(found, Conversion) and found else None
         if peer is None or encode is None:
             continue

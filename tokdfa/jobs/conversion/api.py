@@ -143,10 +143,10 @@ def _compared(tokenizer: AnyTokenizer, draft: Draft, compared: Compare) -> Conve
 def _kept(tokenizer: AnyTokenizer, found: Conversion, compared: Compare) -> KeptTexts | None:
     """Return the texts that keep their ids, if only the tables of a format stand in the way."""
     parts = {loss.part for loss in found.causes}
-    if LostPart.TABLES not in parts or parts & {LostPart.PRETOKENIZER, LostPart.NORMALIZER}:
+    if LostPart.TABLES not in parts or LostPart.NORMALIZER in parts or found.witness is None:
         return None
     one, other = cast("Tokenizer", tokenizer), cast("Tokenizer", found.tokenizer)
-    kept = texts_without_changes(one.splitting, other.splitting)
+    kept = texts_without_changes(one.splitting, other.splitting, str(found.witness.text))
     with suppress(UnsupportedFeatureError, LimitExceededError):
         if kept is not None and compared(tokenizer, found.tokenizer, texts=kept.pattern):
             return kept

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tokdfa.base.errors import PatternError
-from tokdfa.regex.unicode import Ranges, difference, ranges, union
+from tokdfa.regex.unicode import Ranges, contains, difference, ranges, union
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 __all__ = ["KeptTexts"]
@@ -24,15 +24,17 @@ class KeptTexts(NamedTuple):
     n_left_out: int
 
 
-def texts_without_changes(one: Splitting, other: Splitting) -> KeptTexts | None:
-    r"""Return the texts without characters that two splittings class differently; None if the classes are not known.
+def texts_without_changes(one: Splitting, other: Splitting, witness: str) -> KeptTexts | None:
+    r"""Return the texts without characters that two splittings class differently.
+
+    None if the classes are not known, or the witness of a difference has none of these characters.
 
     Examples
     --------
     >>> from tokdfa.jobs.conversion.kept import texts_without_changes
     >>> from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
     >>> sides = [Splitting(library, (Split(r"\p{P}"),)) for library in ("tiktoken", "llama.cpp")]
-    >>> found = texts_without_changes(*sides)
+    >>> found = texts_without_changes(*sides, "\u1b4e")
     >>> found.n_left_out, found.pattern[:25]
     (13, '[^\\u1b4e-\\u1b4f\\u1b7f\\U00')
     """
@@ -44,7 +46,7 @@ def texts_without_changes(one: Splitting, other: Splitting) -> KeptTexts | None:
             changed = union(changed, difference(mine, its), difference(its, mine))
     except PatternError:
         return None
-    if not changed:
+    if not any(contains(changed, ord(character)) for character in witness):
         return None
     spans = (f"{_escaped(low)}-{_escaped(high)}" if low < high else _escaped(low) for low, high in changed)
     return KeptTexts(f"[^{''.join(spans)}]*", sum(high - low + 1 for low, high in changed))

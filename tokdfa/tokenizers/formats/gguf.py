@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -193,7 +194,8 @@ def _sentencepiece(head: GGUFHead, tokens: GGUFTokens) -> Contents:
             normal[text] = id
         if len(text) > _LONGEST_PIECE:
             raise head.unmodelled(f"a token of more than {_LONGEST_PIECE} characters", text, TOKENS, id)
-    _check_byte_tokens(head, tokens, byte_tokens)
+    # A character that is a token itself never becomes a byte: Gemma has the tab, and no token for its byte.
+    _check_byte_tokens(head, tokens, byte_tokens, {ord(text) for text in tokens.id_of if len(text) == 1})
     for text, id in byte_tokens.items():
         if any(text[:cut] in tokens.id_of and text[cut:] in tokens.id_of for cut in range(1, len(text))):
             what = "a byte token that llama.cpp makes of the characters of its name, too"
@@ -220,9 +222,15 @@ def _is_merged(text: str, id_of: Mapping[str, int]) -> bool:
     return any(is_part(text[:cut]) and is_part(text[cut:]) for cut in cuts)
 
 
-def _check_byte_tokens(head: GGUFHead, tokens: GGUFTokens, byte_tokens: Mapping[str, int]) -> None:
-    """Refuse byte tokens that are missing, of another type or found in texts, and tokens that only have their type."""
-    if not has_bytes(byte for text in byte_tokens if (byte := byte_of(text)) is not None):
+def _check_byte_tokens(
+    head: GGUFHead, tokens: GGUFTokens, byte_tokens: Mapping[str, int], characters: AbstractSet[int] = frozenset()
+) -> None:
+    """Refuse byte tokens that are missing, of another type or found in texts, and tokens that only have their type.
+
+    `characters` are those that never become bytes.
+    """
+    present = {byte for text in byte_tokens if (byte := byte_of(text)) is not None}
+    if not has_bytes(present | {code for code in characters if code < 0x80}):
         raise head.unmodelled("some byte that text can have has no token such as <0x0A>", len(byte_tokens), TOKENS)
     for text, id in byte_tokens.items():
         if id in tokens.found or tokens.types[id] != BYTE:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import random
 import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 import tokdfa
 from tests.support.gguf_files import Typed, gguf, sentencepiece
+from tests.support.llama_cpp import LlamaCpp, library
 from tests.support.seeds import seeds
-from tokdfa.base.errors import FileFormatError
+from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 
 SIGN = "\u2581"
 PARTS = ["a", "b", " ", "  ", "   ", SIGN, SIGN * 2, f"<{SIGN}>", "é", "<s>", "\n"]
@@ -109,3 +111,25 @@ def test_special_tokens_of_spaces_in_a_unigram_file_are_refused() -> None:
     )
     with pytest.raises(FileFormatError, match="sign for a space"):
         tokdfa.load(gguf(fields))
+
+
+def test_a_character_that_is_a_token_needs_no_token_for_its_byte(tmp_path: Path) -> None:
+    # As in the files of Gemma: the tab is a token in the place of the token of its byte.
+    def written(place: int) -> bytes:
+        keys = sentencepiece()
+        words = [*keys["tokenizer.ggml.tokens"].value]
+        words[3 + place] = "\t"
+        kinds = keys["tokenizer.ggml.token_type"].value
+        types = [1 if word == "\t" else kind for word, kind in zip(words, kinds, strict=True)]
+        return gguf(sentencepiece(tokens=Typed("string", words), token_type=Typed("i32", types)))
+
+    path = tmp_path / "x.gguf"
+    path.write_bytes(written(ord("\t")))
+    tokenizer = tokdfa.load(path)
+    peer = None if library() is None else LlamaCpp(path)
+    for text in ("\t", "a\tthe\t\t\n", "\u4e2d\t"):
+        ids = tokenizer.encode(text).tolist()
+        assert tokenizer.decode(ids) == text
+        assert peer is None or peer.encode(text) == ids
+    with pytest.raises(UnsupportedFeatureError, match="some byte that text can have has no token"):
+        tokdfa.load(written(0xC3))
