@@ -141,6 +141,14 @@ def test_incremental_tokenization_adds_the_last_token_of_each_prefix(dictionary:
         assert len(tau) - len(written) <= revised
 
 
+def test_incremental_tokenization_holds_back_as_much_as_the_look_ahead_says() -> None:
+    dictionary = default_dictionary()
+    found = look_ahead(dictionary, "symbols")
+    stream = SubsequentialTransducer(dictionary).stream()
+    delays = [stream.delay for symbol in found.text if not stream.feed(bytes([symbol])).size]  # type: ignore[list-item]
+    assert max(delays) == stream.delay == found.revised == 44
+
+
 @pytest.mark.parametrize("dictionary", DICTIONARIES[::3], ids=repr)
 def test_covers_of_a_prefix_share_all_but_the_tokens_that_the_look_ahead_counts(dictionary: Dictionary) -> None:
     # A cover of w is a canonical sequence that ends, for the first time, at the end of w or beyond it.
