@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import tokenizers
 
 import tokdfa
 from tests.support import sentencepieces, unigrams
 from tests.support.command_files import PAIRS, Files
+from tests.support.conversations import EVERY, FORMATS, small_tokenizer, talk
 from tests.support.gguf_files import Typed, byte_level, gguf
 from tests.support.gguf_files import sentencepiece as gguf_sentencepiece
 from tests.support.gguf_files import wordpiece as gguf_wordpiece
@@ -473,6 +476,36 @@ def of_rollouts(files: Files) -> Iterator[Run]:
     yield files.entries("a", "##b"), rollouts([1]), *fields
     lower = _with(files.characters(vocab={"a": 0, "A": 1}, merges=[]), normalizer={"type": "Lowercase"})
     yield lower, rollouts([1]), *fields
+    yield from _of_masks(files)
+
+
+def _of_masks(files: Files) -> Iterator[Run]:
+    form = FORMATS["chatml"]
+    data = small_tokenizer(form)
+    tok, template = files.write("tokenizer.json", data), files.write("chat.jinja", form.template)
+    drawn, library = random.Random(1), tokenizers.Tokenizer.from_buffer(data)
+    every = [(talk(library, form, drawn, 2, plain=True), spoiled) for fault, spoiled in EVERY if fault != "shifted"]
+    rows = [(each.ids, spoiled(each)) for each, spoiled in every]
+    head, begun, rest = (library.encode(each).ids for each in (form.reply, "xxxh", "e\u4e2d<|im_end|>"))
+    for n in (len(head) + len(begun), len(head) + len(begun) + 2):
+        ids = head + begun + rest
+        rows.append((ids, [0] * n + [1] * (len(ids) - n)))
+    for fault, spoiled in EVERY:
+        if fault == "shifted":
+            yield (
+                tok,
+                _records(files, [(each.ids, spoiled(each)) for each, _ in every]),
+                "--template",
+                template,
+                "--masks",
+            )
+    yield tok, _records(files, rows), "--template", template, "--masks"
+    yield tok, _records(files, rows), "--masks"
+
+
+def _records(files: Files, rows: list[tuple[list[int], list[int]]]) -> Path:
+    lines = (json.dumps({"input_ids": ids, "loss_mask": mask}) for ids, mask in rows)
+    return files.write("r.jsonl", "".join(f"{line}\n" for line in lines))
 
 
 def of_formats(_: Files) -> Iterator[Run]:

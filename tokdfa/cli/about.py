@@ -202,10 +202,12 @@ def _listed(node: dict[str, Any]) -> dict[str, Any]:
     """Return an object with `enum` in place of `enumOf`: the name of a list, and values of it that never occur."""
     if "enumOf" not in node:
         return node
+    from tokdfa.jobs.rollouts.masks import MaskFault
     from tokdfa.jobs.validation.violation import ViolationKind
     from tokdfa.tokenizers.formats import FORMATS
 
     name, *never = node["enumOf"]
-    lists = {"formats": FORMATS, "violation kinds": [kind.value for kind in ViolationKind]}
+    kinds = {"violation kinds": ViolationKind, "mask faults": MaskFault}
+    lists = {"formats": FORMATS, **{name: [kind.value for kind in each] for name, each in kinds.items()}}
     values = [value for value in lists[name] if value not in never]
     return {key if key != "enumOf" else "enum": value if key != "enumOf" else values for key, value in node.items()}

@@ -12,6 +12,7 @@ from tokdfa.base.errors import TokdfaError
 from tokdfa.cli import options
 from tokdfa.cli.corpus import progress
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
+from tokdfa.cli.masks import check_replies, mask_fields, mask_tally, print_masks
 from tokdfa.cli.output import print_json, remark, say, shown_ids
 from tokdfa.jobs.rollouts.frameworks import FRAMEWORKS, fields_of
 
@@ -64,6 +65,17 @@ def _classes(ctx: click.Context, parameter: click.Parameter, value: str) -> froz
 @click.option("--examples", type=options.AtLeast(0), default=3, metavar="N",
               help="Show N different spans of each class, the most frequent of the first 100.")  # fmt: skip
 @click.option(
+    "--masks",
+    "with_masks",
+    is_flag=True,
+    help="Check the masks, too: show the first sampled spans, the ids at their edges, and faults.",
+)
+@click.option(
+    "--template",
+    metavar="FILE",
+    help="The chat template for --masks, in a file that tokdfa template reads; default: the one of TOK or its folder.",
+)
+@click.option(
     "--records",
     "records_path",
     metavar="FILE",
@@ -85,6 +97,8 @@ def command(
     fail_on: frozenset[str],
     keep_going: bool,
     examples: int,
+    with_masks: bool,
+    template: str | None,
     records_path: str | None,
     threads: int | None,
     loading: Loading,
@@ -102,12 +116,15 @@ def command(
     output is a summary, the line before it names the fields used. A field that is named like a mask but not used is
     refused: choose it with --mask.
 
-    Exit status: 0 nothing of --fail-on, 1 something, 2 bad records or trouble.
+    With --masks the turns of each conversation are found by the markers of its chat template, and the mask is compared
+    with them.
+
+    Exit status: 0 nothing of --fail-on and --masks, 1 something, 2 trouble.
 
     \b
     Examples:
       tokdfa rollouts tokenizer.json rollouts.jsonl --framework verl
-      tokdfa rollouts tokenizer.json rollouts.parquet --ids tokens --mask loss_mask
+      tokdfa rollouts model/ data.jsonl --ids input_ids --mask labels --masks
 
     The fields of the frameworks are:
     """
@@ -122,7 +139,12 @@ def command(
         fields = usual_fields(first_names(files[0]), prompt, mask)
     else:
         fields = fields_of(framework, ids, prompt, mask)
+    if template is not None and not with_masks:
+        raise click.UsageError("--template is for --masks")
     tokenizer = load_tokenizer(tok, loading)
+    masks = mask_tally(tokenizer, tok, template, examples) if with_masks else None
+    if masks is not None:
+        fields = fields._replace(takes_next_labels=True)
     tally = Tally(max(examples, _MOST_KEPT))
     bad: list[tuple[str, str]] = []
     n_bad = 0
@@ -133,6 +155,8 @@ def command(
         nonlocal n_masked
         for source, rollout in iter_rollouts(files, fields):
             n_masked += isinstance(rollout, Rollout) and rollout.mask is not None
+            if masks is not None:
+                masks.add(rollout, source)
             yield source, rollout
 
     items = rollouts()
@@ -140,6 +164,8 @@ def command(
         for source, outcome in iter_outcomes(
             tokenizer, items, keep_going=keep_going, names=fields.names, threads=threads
         ):
+            if masks is not None:
+                masks.judge(outcome)
             if isinstance(outcome, TokdfaError):
                 n_bad += 1
                 if len(bad) < _MOST_BAD:
@@ -161,11 +187,15 @@ def command(
         from tokdfa.draw.report.rollouts import RolloutsReport
 
         RolloutsReport(tokenizer, tally, bad=bad, n_bad=n_bad, title=tok, source=", ".join(files)).save(html_path)
-    is_failed = any(getattr(tally.counts, name) for name in fail_on)
+    is_failed = any(getattr(tally.counts, name) for name in fail_on) or (masks is not None and bool(masks.findings))
+    if masks is not None:
+        check_replies(masks, template)
     if as_json:
-        used = {"fields": fields.described, "masked": n_masked}
+        used = {"fields": fields.described, "masked": n_masked, "masks": masks and mask_fields(masks)}
         print_json(_answer(tally, bad, n_bad, is_failed, examples) | used)
     else:
+        if masks is not None:
+            print_masks(masks)
         classes = {each.value: each for each in SpanClass}
         for name in _CLASSES:
             shown = _most_frequent(tally, name, examples)

@@ -10,7 +10,8 @@ an edge it is a junction. Read in this order:
    spans counted by the roles that meet there, and by their ids.
 3. `finding`: many rollouts by one walk, or word by word, and by the definition where neither decides.
 4. `prefix`: `check_prefix`, which explains why ids do not begin with the ids of the turn before.
-5. For the command: again `frameworks`, the fields of each, and `records`, their rollouts, also from files.
+5. `masks`: the loss masks, compared with the turns of the conversation, which `turns` finds.
+6. For the command: again `frameworks`, the fields of each, and `records`, their rollouts, also from files.
 
 Used by: the command `rollouts`, and the hooks in `integrations`.
 

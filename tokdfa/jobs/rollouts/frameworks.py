@@ -15,7 +15,7 @@ from tokdfa.base.errors import TokenStreamError
 __all__ = ["Rollout"]
 
 
-_IGNORED = -100
+IGNORED = -100
 """The label of ids that do not count in training, as torch has it; the label of any other id is the id itself."""
 
 Documents = int | npt.ArrayLike | None
@@ -57,7 +57,7 @@ def sampled_ids(mask: npt.ArrayLike | None, prompt: int, ids: IntegerArray) -> B
     if len(given) not in (n, n - prompt):
         lengths = str(n) if not prompt else f"{n}, or {n - prompt} without the prompt"
         raise TokenStreamError("the mask has another length than the ids", value=len(given), hint=f"expected {lengths}")
-    has_labels = given.dtype.kind in "if" and (given == _IGNORED).any()
+    has_labels = given.dtype.kind in "if" and (given == IGNORED).any()
     flags = by_labels(given, ids[n - len(given) :]) if has_labels else _flags(given)
     return flags if len(flags) == n else np.concatenate((np.zeros(prompt, dtype=np.bool_), flags))
 
@@ -90,11 +90,11 @@ def _array(mask: npt.ArrayLike) -> npt.NDArray[Any]:
 
 def by_labels(labels: npt.NDArray[Any], ids: npt.NDArray[Any]) -> BoolArray:
     """Return, for each of some ids, whether it is its own label; others must be labelled -100."""
-    flags: BoolArray = labels != _IGNORED
+    flags: BoolArray = labels != IGNORED
     wrong = np.flatnonzero(flags & (labels != ids))
     if len(wrong):
         at = int(wrong[0])
-        what = f"a label must be {_IGNORED} or the id itself, here {ids[at]}"
+        what = f"a label must be {IGNORED} or the id itself, here {ids[at]}"
         raise TokenStreamError(what, value=labels[at].item(), where=f"token {at} of the mask")
     return flags
 
@@ -145,6 +145,8 @@ class Fields(NamedTuple):
     # Fields named like a mask that do not say which ids were sampled. Any such field that is not used is an error,
     # unless the caller chose a mask: it may be the mask that is missing.
     others: tuple[str, ...] | None = ()
+    # Whether each label may be the next id, with which a model that shifts labels by itself is trained wrongly.
+    takes_next_labels: bool = False
 
     @property
     def own(self) -> list[str]:
@@ -174,7 +176,9 @@ class Fields(NamedTuple):
             return
         if isinstance(names, Mapping):
             names = [name for name, value in names.items() if value is not None]
-        known = {*self.others, *self.own, *(name.partition(".")[0] for name in self.own)}
+        # Labels are masks of their own; the other field is about padding.
+        padding = ("attention_mask",) if self.has_labels else ()
+        known = {*self.others, *padding, *self.own, *(name.partition(".")[0] for name in self.own)}
         for name in names:
             full = f"{path}{name}"
             if isinstance(name, str) and ("mask" in name.lower() or name == LABELS) and not {name, full} & known:

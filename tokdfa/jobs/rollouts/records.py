@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tokdfa.base.arrays import BoolArray
 from tokdfa.base.errors import TokdfaError, TokenStreamError, UnsupportedFeatureError
 from tokdfa.base.suggestions import nearest
-from tokdfa.jobs.rollouts.frameworks import FRAMEWORKS, LABELS, Fields, Rollout, by_labels, fields_of
+from tokdfa.jobs.rollouts.frameworks import FRAMEWORKS, IGNORED, LABELS, Fields, Rollout, by_labels, fields_of
 from tokdfa.stores.columns import DAMAGED, iter_batches, lists_of, pyarrow_errors
 from tokdfa.stores.store import IDS, MASK
 from tokdfa.stores.text import iter_json_lines
@@ -95,11 +95,17 @@ def _read_labels(rollout: Rollout, fields: Fields) -> Rollout:
     labels, ids = np.asarray(rollout.mask), np.asarray(rollout.ids)
     if labels.ndim != 1 or len(labels) not in (len(ids), len(ids) - rollout.prompt):
         return rollout
+    own = ids[len(ids) - len(labels) :]
     try:
-        return rollout._replace(mask=by_labels(labels, ids[len(ids) - len(labels) :]))
+        return rollout._replace(mask=by_labels(labels, own))
     except TokenStreamError as error:
+        hint = None
+        if len(own) and (is_next := labels[:-1] != IGNORED).any() and (labels[:-1] == own[1:])[is_next].all():
+            if fields.takes_next_labels:
+                return rollout._replace(mask=labels != IGNORED)
+            hint = "each label is the next id; models of transformers shift labels by themselves (--masks checks this)"
         where = f"field {fields.mask}, {error.where}"
-        raise TokenStreamError(error.what, value=error.value, where=where) from None
+        raise TokenStreamError(error.what, value=error.value, where=where, hint=hint) from None
 
 
 def from_parts(prompt: Sequence[int] | npt.ArrayLike, ids: npt.ArrayLike, mask: npt.ArrayLike | None = None) -> Rollout:

@@ -9,9 +9,10 @@ Read in this order:
 3. `contents`: the conditions of a rendering on contents, parts of contents, and contents that fulfil conditions.
 4. `seams` and `prefixes`: the decisions about the seams next to each slot, and whether the ids of a conversation are
    kept when a turn is added.
-5. `api`: `check_template`, which makes these decisions, and decides injection.
+5. `markers`: the texts that begin and end turns, for the masks of rollouts.
+6. `api`: `check_template`, which makes these decisions, and decides injection.
 
-Used by: the command `template`. It needs jinja2, the extra `templates`.
+Used by: the commands `template` and `rollouts`. It needs jinja2, the extra `templates`.
 
 Cost: 0.5 s for the rendering and for trials, and 0.1 to 4 s for each seam of another kind.
 """
