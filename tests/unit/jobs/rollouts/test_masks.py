@@ -249,3 +249,25 @@ def test_real_templates_and_tokenizers_obey_the_same_laws(name: str) -> None:
     for report, mask, faults in REPORTS:
         found = chat.faults((each.ids, mask(each)) for each in talks)
         assert sorted(found) == sorted(_without_breaks(faults, chat.form)), report
+
+
+def test_the_masks_of_transformers_by_generation_blocks_are_sound(chats: dict[str, Chat]) -> None:
+    transformers = pytest.importorskip("transformers")
+    chat, n_trained = chats["chatml"], 0
+    block = "{% if m.role == 'assistant' %}{% generation %}{{ m.content }}<|im_end|>{% endgeneration %}{% else %}"
+    template = FORMATS["chatml"].template.replace(
+        "{{ m.content }}<|im_end|>", f"{block}{{{{ m.content }}}}<|im_end|>{{% endif %}}{{{{ '' }}}}"
+    )
+    assert markers_of(chat.tokenizer, template, {}) == chat.markers
+    wrapped = transformers.PreTrainedTokenizerFast(tokenizer_object=chat.library, chat_template=template)
+    drawn = random.Random(5)
+    for _ in range(20):
+        turns = [
+            {"role": role, "content": "".join(drawn.choices(["he", "\n", " 中", "😀", "x"], k=4)) + "y"}
+            for _ in range(drawn.randint(1, 3))
+            for role in ("user", "assistant")
+        ]
+        made = wrapped.apply_chat_template(turns, return_dict=True, return_assistant_tokens_mask=True)
+        assert chat.faults([(made["input_ids"], made["assistant_masks"])]) == [], turns
+        n_trained += sum(made["assistant_masks"])
+    assert n_trained > 20
