@@ -37,7 +37,7 @@ class MaskFault(DescribedEnum):
 
     SHIFTED = "shifted", "Every span begins and ends one id too early, or one too late."
     OPEN_END = "open-end", "A span that begins in a reply continues to the end of the record, past the reply."
-    TEXT = "text-trained", "Text that the model did not write is trained, such as that of a user."
+    TEXT = "text-trained", "Text that the model did not write is trained, such as a user's."
     HEADER = "header-trained", "The text of the template before a turn is trained."
     FIRST = "first-untrained", "The first id of a reply is not trained, and the next one is."
     STOP = "stop-untrained", "The reply is trained, and the stop token after it is not."
@@ -345,7 +345,7 @@ def _cuts_character(points: npt.NDArray[np.int64] | Int64Array, at: int) -> bool
         return False
     data = bytes(int(point) if point < 0x100 else 0 for point in points)
     lead = next((index for index in range(at - 1, -1, -1) if not 0x80 <= data[index] < 0xC0), None)
-    if lead is None or data[lead] < 0xC0:
+    if lead is None:
         return False
     size = 2 if data[lead] < 0xE0 else 3 if data[lead] < 0xF0 else 4
     try:

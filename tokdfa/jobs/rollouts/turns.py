@@ -145,7 +145,7 @@ def _turn(starts: Int64Array, begins: list[int], stop: int, limit: int) -> Turn:
 
 
 def _of_ids(parts: np.ndarray, starts: Int64Array) -> Int64Array:
-    """Return the part of each id by those of its symbols; a special token that stops is one symbol."""
+    """Return the part of each id by the parts of its symbols; a special token that stops is one symbol."""
     if len(starts) < 2:
         return np.zeros(0, dtype=np.int64)
     least, most = (which.reduceat(parts, starts[:-1]) for which in (np.minimum, np.maximum))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 from collections.abc import Callable, Iterable
@@ -14,6 +15,7 @@ import tokenizers
 import tokdfa
 from tests.support.conversations import EVERY, FORMATS, Format, Talk, small_tokenizer, talk
 from tests.support.seeds import seeds
+from tests.support.tokenizer_files import added_token
 from tokdfa.jobs.rollouts.frameworks import Rollout
 from tokdfa.jobs.rollouts.masks import MaskTally
 from tokdfa.jobs.templates.markers import markers_of
@@ -103,6 +105,34 @@ def test_replies_may_be_left_out_cut_short_or_padded(chats: dict[str, Chat]) -> 
             # A rollout whose prompt was not kept.
             assert chat.faults([(each.ids[last:], each.mask[last:])]) == []
             assert chat.faults([(padded, [*only_last[:last], *[1] * (len(padded) - last)])]) == ["open-end"]
+
+
+def test_a_token_across_the_boundary_does_not_hide_a_shift(chats: dict[str, Chat]) -> None:
+    for name in ("chatml", "gemma"):
+        talks, n_across = chats[name].talks(random.Random(name), plain=False, n=12), 0
+        for each in talks:
+            n_across += sum(each.mask) != len(each.of("reply text", "stop"))
+        assert n_across > 0
+        assert chats[name].faults((each.ids, [*each.mask[1:], 0]) for each in talks) == ["shifted"]
+
+
+def test_a_special_token_at_the_beginning_of_a_reply_may_be_left_out(chats: dict[str, Chat]) -> None:
+    chat = chats["chatml"]
+    head, reply = (chat.library.encode(text).ids for text in (chat.form.reply, "<|pad|>hex<|im_end|>"))
+    assert chat.faults([(head + reply, [0] * (len(head) + 1) + [1] * (len(reply) - 1))]) == []
+
+
+def test_line_breaks_that_are_added_tokens_do_not_hide_an_opening() -> None:
+    form = FORMATS["gemma"]
+    file = json.loads(small_tokenizer(form))
+    file["added_tokens"].append(added_token(400, "\n\n", special=False, normalized=False))
+    chat = Chat(form, json.dumps(file).encode(), {"bos_token": form.begin})
+    ids = chat.library.encode(f"<bos>{form.reply}\nhex{form.stop}").ids
+    n = chat.library.token_to_id("\n\n")
+    assert n in ids
+    mask = [int(at > ids.index(n)) for at in range(len(ids))]
+    tally = chat.tally([(ids, mask)])
+    assert (tally.n_replies, tally.n_trained, tally.findings) == (1, 1, [])
 
 
 def test_a_span_within_a_character_is_found(chats: dict[str, Chat]) -> None:
