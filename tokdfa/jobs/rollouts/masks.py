@@ -259,7 +259,7 @@ class _Record:
 
     @property
     def n_trained(self) -> int:
-        """The number of replies of which some id is trained."""
+        """The number of replies with a trained id."""
         return len(self._trained)
 
     def _is_trained(self, turn: Turn) -> bool:

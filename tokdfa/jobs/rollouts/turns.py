@@ -48,7 +48,7 @@ class Turn(NamedTuple):
     """A reply in ids."""
 
     begins: frozenset[int]  # The indices at which it may begin; a token across the boundary leaves a choice
-    first: int  # The first id of which all is in the reply
+    first: int  # The first id that is wholly in the reply
     end: int  # The index after its stop token, or after its last id if it has none
     has_stop: bool
 
