@@ -14,7 +14,7 @@ import numpy as np
 
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.arrays import Int64Array
-from tokdfa.base.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
+from tokdfa.base.errors import AlphabetError, AutomatonError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.jobs.comparison import result
 from tokdfa.jobs.comparison.dictionaries import by_length
 from tokdfa.jobs.comparison.parts import as_text, same_normalizers, splitting_of
@@ -294,6 +294,10 @@ def _random_texts(a: UnigramTokenizer, b: UnigramTokenizer, mine: _Scores, their
 def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_ids: bool = False) -> result.Comparison:
     """Compare two WordPiece tokenizers by their live entries, which decide; see :func:`first_difference`."""
     sides = (a.end_to_end, b.end_to_end)
+    try:
+        dead = [side.language.dead for side in (a, b)]
+    except AutomatonError as error:
+        raise UnsupportedFeatureError(result.unclaimed_words(error.what), value=error.value) from None
     roles = _roles(a), _roles(b)
     spelled = _by_spelling((a, b), roles) if ignore_ids else sides
     try:
@@ -301,8 +305,7 @@ def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_i
     except LimitExceededError as error:
         raise UnsupportedFeatureError(result.unclaimed_words(error.what)) from None
     live_a, live_b = (
-        {role: id for role, id in of.items() if id not in side.language.dead}
-        for side, of in zip((a, b), roles, strict=True)
+        {role: id for role, id in of.items() if id not in dead_ones} for dead_ones, of in zip(dead, roles, strict=True)
     )
     only_a = tuple(sorted((a.spelling(id) for role, id in live_a.items() if role not in live_b), key=by_length))
     only_b = tuple(sorted((b.spelling(id) for role, id in live_b.items() if role not in live_a), key=by_length))
@@ -322,8 +325,8 @@ def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_i
         tokens_only_b=only_b[:_SHOWN],
         n_tokens_only_a=len(only_a),
         n_tokens_only_b=len(only_b),
-        n_dead_a=len(a.language.dead),
-        n_dead_b=len(b.language.dead),
+        n_dead_a=len(dead[0]),
+        n_dead_b=len(dead[1]),
         n_other_ids=n_other_ids,
         checked={
             result.Part.LIVE_ENTRIES: result.Outcome.of(not (only_a or only_b)),

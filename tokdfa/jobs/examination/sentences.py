@@ -120,6 +120,10 @@ _WORDS: dict[str, tuple[str, str]] = {
         "{count} conversations change when a turn is added, first {first}",
         "encode the whole conversation again after each turn",
     ),
+    "conversations refused": (
+        "{count} conversations are refused, and not checked, the first is {first}",
+        "expect an error for such conversations",
+    ),
     "seams are safe": ("turns may be encoded separately at all {count} seams", ""),
     "turns are kept": ("all {count} conversations are kept when a turn is added", ""),
     # dictionary

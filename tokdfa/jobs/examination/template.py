@@ -25,7 +25,11 @@ _CONTROL: Final = re.compile(r"<[|\uff5c][^<>|\uff5c\s]{1,64}[|\uff5c]>")
 _TAG: Final = re.compile(r"</?[A-Za-z_]{3,64}>|\[/?[A-Z_]{3,64}\]")
 _NEAR = 0.9
 # The conversations whose seams are decided; tokdfa template has all of them, which takes longer.
-_SHAPES: Final = (Shape(("user", "assistant", "user")), Shape(("system", "user", "assistant", "user")))
+_SHAPES: Final = (
+    Shape(("user", "assistant", "user")),
+    Shape(("system", "user", "assistant", "user")),
+    Shape(("user", "call", "tool"), tools=True),
+)
 
 
 def check_templates(loaded: Loaded, declared: Declared, max_seconds: float) -> Iterator[Finding]:
@@ -49,6 +53,9 @@ def check_templates(loaded: Loaded, declared: Declared, max_seconds: float) -> I
     found = check_template(
         loaded.tokenizer, templates[name], variables=variables, shapes=_SHAPES, max_seconds=max_seconds
     )
+    if found.refused:
+        values = {"count": len(found.refused), "first": found.refused[0]}
+        yield Finding(_GROUP, "conversations refused", Severity.WARNING, (name,), values)
     yield from _attacks(found, name)
     yield from _seams(found, name)
 

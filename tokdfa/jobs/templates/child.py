@@ -152,8 +152,16 @@ class Marked(str):
         if isinstance(index, str):
             # The same for every text: no template finds an attribute of this name.
             raise TypeError("string indices must be integers")
-        note("getitem", self)
+        if not (isinstance(index, slice) and self._is_cut_outside(index)):
+            note("getitem", self)
         return mark(str.__getitem__(self, index))  # type: ignore[no-any-return]
+
+    def _is_cut_outside(self, index: slice) -> bool:
+        """Return whether a slice, such as ``[1:-1]``, takes off only text of the template, outside of all contents."""
+        start, stop, symbols = index.start or 0, index.stop, str.__str__(self)
+        is_plain = index.step in (None, 1) and type(start) is int and start >= 0
+        is_plain = is_plain and (stop is None or (type(stop) is int and stop < 0))
+        return is_plain and not is_marked(symbols[:start] + ("" if stop is None else symbols[stop:]))
 
     def startswith(self, text: Any, *more: Any) -> bool:
         """Return whether a content begins with a text."""
@@ -267,7 +275,7 @@ for _name in dir(list):
 _CONTAINER_FILTERS = frozenset(
     ("list", "length", "count", "first", "last", "map", "selectattr", "rejectattr", "items", "reverse", "attr")
 )
-_FILTERS = _CONTAINER_FILTERS | {"trim", "string", "safe", "join", "default", "d"}
+_FILTERS = _CONTAINER_FILTERS | {"trim", "string", "safe", "join", "default", "d", "tojson"}
 # The answer of these about a content is the same for every text.
 _KINDS = ("iterable", "sequence", "mapping", "string", "number", "integer", "float", "boolean", "callable")
 _SAME = (*_KINDS, "defined", "undefined", "none", "true", "false")
@@ -474,8 +482,17 @@ def _of_a_text(function: Any) -> Callable[..., Any]:
 
 
 def _as_json(value: Any, ensure_ascii: bool = False, indent: int | None = None, **named: Any) -> str:
-    plain = _changed(value, lambda member: str.__str__(member) if isinstance(member, str) else member)
-    return json.dumps(plain, ensure_ascii=ensure_ascii, indent=indent, **named)
+    if ensure_ascii and is_marked(value):
+        note("the filter tojson", value)
+    return json.dumps(_changed(value, _escaped), ensure_ascii=ensure_ascii, indent=indent, **named)
+
+
+def _escaped(member: Any) -> Any:
+    """Return a text with each content in it as the part that JSON writes, its quotes and line breaks escaped."""
+    if not isinstance(member, str):
+        return member
+    symbols = str.__str__(member)
+    return "".join(str.__str__(_part("json", symbol, "")) if is_marked(symbol) else symbol for symbol in symbols)
 
 
 def _raise(message: object) -> None:

@@ -7,6 +7,7 @@ no content gives; `filled` looks for contents that give them.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +26,9 @@ _WORDS: Final = {
     "not starts": "does not begin with {}",
     "not ends": "does not end with {}",
 }
-_STEPS: Final = {"head": "before {}", "tail": "after {}"}
+_STEPS: Final = {"head": "before {}", "tail": "after {}", "json": "in JSON"}
+# What JSON writes between quotes for any text.
+_JSON_PATTERN: Final = r'(?:[^"\\\x00-\x1f]|\\["\\bfnrt]|\\u00(?:0[0-7bef]|1[0-9a-f]))*'
 _MOST_VALUES: Final = 6
 _MOST_OPTIONS: Final = 8
 _MOST_CHOICES: Final = 64
@@ -40,9 +43,8 @@ class Origin(NamedTuple):
     @property
     def name(self) -> str:
         """The content, and where in it the part is, for people."""
-        return " ".join(
-            (self.content, *(_STEPS[step].format(repr(text)) for step, text in self.steps if step in _STEPS))
-        )
+        words = (_STEPS[step].format(repr(text)) for step, text in self.steps if step in _STEPS)
+        return " ".join((self.content, *words))
 
     @property
     def slot_name(self) -> str:
@@ -53,6 +55,8 @@ class Origin(NamedTuple):
     def pattern(self) -> str | None:
         """A regular expression that all these parts match; None if they may be any text."""
         step, text = self.steps[-1] if self.steps else ("", None)
+        if step == "json":
+            return _JSON_PATTERN
         if text is None or not step.endswith("strip"):
             return None
         edge = f"[^{re.escape(text)}]".replace("\\\n", "\\n")
@@ -63,7 +67,9 @@ class Origin(NamedTuple):
     def of(self, text: str) -> str:
         """Return the part of a content."""
         for step, by in self.steps:
-            if step in _STEPS:
+            if step == "json":
+                text = json.dumps(text, ensure_ascii=False)[1:-1]
+            elif step in _STEPS:
                 assert by is not None
                 text = text.split(by)[0 if step == "head" else -1]
             else:
@@ -183,10 +189,20 @@ def _contents(
             yield text
 
 
+def _unescaped(origin: Origin, value: str) -> str:
+    """Return the text for which JSON writes a part of a content, if it is such a part."""
+    if not any(step == "json" for step, _ in origin.steps):
+        return value
+    try:
+        return str(json.loads(f'"{value}"'))
+    except ValueError:
+        return value
+
+
 def _candidates(wanted: Sequence[tuple[Origin, str]], conditions: Sequence[Condition]) -> Iterator[str]:
     """Yield contents that may have these parts: these alone, around the texts of conditions, and joined by them."""
-    values = [*dict.fromkeys([*(value for _, value in wanted), "", "a"])][:_MOST_VALUES]
-    steps = [text for origin, _ in wanted for step, text in origin.steps if step in _STEPS and text is not None]
+    values = [*dict.fromkeys([*(_unescaped(*part) for part in wanted), "", "a"])][:_MOST_VALUES]
+    steps = [text for origin, _ in wanted for step, text in origin.steps if step in _STEPS and text]
     texts = [*dict.fromkeys([*steps, *(condition.text for condition in conditions if condition.holds)])]
     for value in values:
         yield value

@@ -26,13 +26,19 @@ _TOOL = {
         "parameters": {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]},
     },
 }
-_CALL = {"id": "call00001", "type": "function", "function": {"name": "find", "arguments": {"word": "a"}}}
+
+
+def _call(word: str) -> dict[str, Any]:
+    function = {"name": "find", "arguments": {"word": word}}
+    return {"id": "call00001", "type": "function", "function": function}
 
 
 class Shape(NamedTuple):
     """The shape of a conversation."""
 
-    roles: tuple[str, ...]  # The roles of the turns; "call" is a turn of the assistant that only calls a tool
+    roles: tuple[
+        str, ...
+    ]  # The roles of the turns; "call" is a turn of the assistant that calls a tool; its content is an argument
     tools: bool = False  # Whether a tool may be called
     prompt: bool | None = None  # Whether the generation prompt is added; None adds it after a user and after a tool
 
@@ -44,7 +50,7 @@ class Shape(NamedTuple):
     @property
     def slots(self) -> list[str]:
         """The names of the contents, in order."""
-        return [f"{role} {number}" for number, role in enumerate(self.roles, 1) if role != "call"]
+        return [f"{role} {number}" for number, role in enumerate(self.roles, 1)]
 
     @property
     def is_asked(self) -> bool:
@@ -60,7 +66,7 @@ class Shape(NamedTuple):
         marks = map(chr, itertools.count(FIRST, 4))
         more = {"tool": {"name": "find", "tool_call_id": "call00001"}}
         messages = [
-            {"role": "assistant", "content": "", "tool_calls": [_CALL]}
+            {"role": "assistant", "content": "", "tool_calls": [_call(next(marks))]}
             if role == "call"
             else {"role": role, "content": next(marks), **more.get(role, {})}
             for role in self.roles

@@ -11,7 +11,7 @@ import pytest
 
 import tokdfa
 from tests.support.commands import run
-from tokdfa.base.errors import AlphabetError
+from tokdfa.base.errors import AlphabetError, UnsupportedFeatureError
 from tokdfa.jobs.comparison.result import Outcome, Part
 
 SYMBOLS = "ab ,"
@@ -88,3 +88,22 @@ def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_the_two_files_of_bert(data: Path) -> None:
     a, b = (tokdfa.load(data / "vocabs" / f"bert_uncased_{name}") for name in ("vocab.txt", "tokenizer.json"))
     assert tokdfa.compare(a, b)
+
+
+def test_words_that_can_begin_with_the_prefix_are_refused_by_name() -> None:
+    fields = {"unk_token": "[UNK]", "continuing_subword_prefix": "cc", "max_input_chars_per_word": 100}
+    steps = "clean_text", "handle_chinese_chars", "lowercase"
+    a, b = (
+        tokdfa.load(
+            {
+                "normalizer": {"type": "BertNormalizer", "strip_accents": None, **dict.fromkeys(steps, True)},
+                "pre_tokenizer": {"type": "BertPreTokenizer"},
+                "model": {"type": "WordPiece", "vocab": {entry: id for id, entry in enumerate(entries)}, **fields},
+                "decoder": {"type": "WordPiece", "prefix": "cc", "cleanup": False},
+            }
+        )
+        for entries in (["[UNK]", "a", "ccb"], ["[UNK]", "ccb", "a"])
+    )
+    assert tokdfa.compare(a, a)
+    with pytest.raises(UnsupportedFeatureError, match="words can begin with the prefix: 'cc'"):
+        tokdfa.compare(a, b)

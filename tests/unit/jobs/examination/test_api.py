@@ -179,6 +179,24 @@ def test_a_planted_fault_is_found_in_its_files(name: str, tmp_path: Path) -> Non
     assert answer["counts"]["fault"] == len(faults)
 
 
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        ("{{ c.function.arguments | tojson }}", None),
+        ("{{ c.function.arguments.word | upper }}", "template undecided"),
+        ("{{ raise_exception('no tools') }}", "conversations refused"),
+    ],
+)
+def test_the_seams_of_tool_calls_are_decided_or_it_is_said_why_not(call: str, kind: str | None, tmp_path: Path) -> None:
+    write_sound(tmp_path)
+    changed = TEMPLATE.replace("{{ m.content", f"{{% for c in m.tool_calls %}}{call}{{% endfor %}}{{{{ m.content")
+    written("chat_template.jinja", changed)(tmp_path)
+    found = tokdfa.doctor(tmp_path / "chat_template.jinja", tmp_path / "tokenizer.json").findings
+    kinds = {finding.kind for finding in found if finding.kind in ("template undecided", "conversations refused")}
+    assert kinds == ({kind} if kind else set())
+    assert any(finding.kind in ("seams split", "seams are safe") for finding in found) or kind == "template undecided"
+
+
 def test_a_witness_has_these_ids_in_both_files(tmp_path: Path) -> None:
     FAULTS["GGUF of another version"][1](write_sound(tmp_path))
     found = [finding for finding in tokdfa.doctor(tmp_path).findings if finding.kind == "other ids"]

@@ -52,7 +52,7 @@ def test_what_is_written_is_what_jinja2_renders(change: str) -> None:
         (".split('a') | reverse | join", "split"),
         ("if m.content.split('a') | length > 1 else ''", "split"),
         ("[1:]", "getitem"),
-        ("| tojson", "the filter tojson"),
+        ("| tojson(ensure_ascii=true)", "the filter tojson"),
         ("| length", "the filter length"),
         ("* 2", "the operator *"),
         ("if 'a' in m.content ~ m.role else 'b'", "contains"),

@@ -34,7 +34,10 @@ def messages(shape: Shape, contents: Sequence[str]) -> dict[str, Any]:
     filled = iter(contents)
     given: dict[str, Any] = shape.variables({})
     for message, role in zip(given["messages"], shape.roles, strict=True):
-        message["content"] = "" if role == "call" else next(filled)
+        if role == "call":
+            message["tool_calls"][0]["function"]["arguments"]["word"] = next(filled)
+        else:
+            message["content"] = next(filled)
     return given
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pytest
@@ -25,6 +28,7 @@ WRITTEN = (
     *("c", "c | trim", "c.strip('ab')", "c.lstrip('\\n')", "c.rstrip('b ')", "c.split('</t>')[-1]"),
     *("c.split('</t>')[0]", "c.split('</t>') | last", "c.split('a')[-1] | trim", "'<' ~ c ~ '>'"),
     *("c.split('</t>')[0].rstrip('\\n').split('<t>')[-1].lstrip('\\n')", "(c | trim).split(' ')[0]"),
+    *("c | tojson", "{'a': [c ~ '<t>', 1]} | tojson", "(c | trim | tojson)[1:-1]", "('<' ~ c ~ '>')[1:]"),
 )
 ASKED = (
     *("'</t>' in c", "c", "not c", "c == 'ab'", "c != ' a'", "c.startswith('<t>')", "c.endswith('b')"),
@@ -44,7 +48,7 @@ def random_template(rng: random.Random) -> str:
 
 
 def random_content(rng: random.Random) -> str:
-    texts = ("", " ", "\n", "a", "b", "ab", "<t>", "</t>", " a", "b ", "x", "\u3000")
+    texts = ("", " ", "\n", "a", "b", "ab", "<t>", "</t>", " a", "b ", "x", "\u3000", '"', "\\", "\x01\x1f", "\x7f")
     return "".join(rng.choice(texts) for _ in range(rng.randrange(5)))
 
 
@@ -101,7 +105,9 @@ def judged(seed: int) -> Counter[str]:
     """Compare the renderings of a random template, and the answers about its seams, with jinja2; count the answers."""
     rng = random.Random(seed)
     template = random_template(rng)
-    by_jinja2 = jinja2.Environment(trim_blocks=True, lstrip_blocks=True).from_string(template)
+    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True)
+    environment.filters["tojson"] = partial(json.dumps, ensure_ascii=False)
+    by_jinja2 = environment.from_string(template)
     every = rendered(template, SHAPES, {})
     found: TemplateCheck = check_template(TOKENIZER, template, shapes=SHAPES)
     safe = {
@@ -136,6 +142,9 @@ def judged(seed: int) -> Counter[str]:
 def is_rendered(by_jinja2: Any, text: str) -> bool:
     """Return whether a template writes a text for some content: one or two parts of it, with other texts around."""
     pieces = {text[low:high] for low in range(len(text) + 1) for high in range(low, min(low + 10, len(text)) + 1)}
+    for piece in [*pieces]:
+        with suppress(ValueError):
+            pieces.add(json.loads(f'"{piece}"'))
     tried = {
         f"{one}{joint}{two}" for one in pieces for two in pieces for joint in ("", "</t>", "<t>") if len(one + two) < 8
     }
