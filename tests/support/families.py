@@ -241,6 +241,22 @@ def _drawn_until_read(name: str, member: Callable[[random.Random], Member | None
     return draw
 
 
+def _drawn_once(draw: Callable[[random.Random], Member]) -> Callable[[random.Random], Member]:
+    """Return a family that returns the member of a state of `drawn` again: some have machines of several seconds."""
+    found: dict[object, tuple[Member, object]] = {}
+
+    def again(drawn: random.Random) -> Member:
+        before = drawn.getstate()
+        if before not in found:
+            member = draw(drawn)
+            found[before] = member, drawn.getstate()
+        member, after = found[before]
+        drawn.setstate(after)  # type: ignore[arg-type]
+        return member
+
+    return again
+
+
 OF_MODELS: dict[str, Callable[[random.Random], bytes]] = {
     "BPE of SentencePiece": sentencepieces.changed,
     "Unigram of SentencePiece": unigrams.changed_sentencepiece,
@@ -265,3 +281,4 @@ FAMILIES: dict[str, Callable[[random.Random], Member]] = {
         for name in OF_MODELS
     },
 }
+FAMILIES["bytes, any steps"] = _drawn_once(FAMILIES["bytes, any steps"])

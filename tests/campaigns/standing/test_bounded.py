@@ -84,4 +84,4 @@ def test_a_buffer_that_is_renewed_is_no_growth() -> None:
     member = FAMILIES["WordPiece"](random.Random(5))
     asked: list[Any] = [(answers.encode, "a b a")] * 20 + [(answers.validate, [*member.ids[:3]])] * 20
     assert called([partial(answers.encode, member.tokenizer, "a")]) == 1
-    assert grown(member, asked, rounds=200) < 1 << 10
+    assert grown(member, asked, rounds=100) < 1 << 10

@@ -120,9 +120,9 @@ def assert_found_by_definition(kind: str, chosen: range) -> Counter[str]:
 
 @pytest.mark.parametrize("kind", FILES)
 def test_matches_are_those_of_regex_in_the_decoded_text(kind: str) -> None:
-    met = assert_found_by_definition(kind, range(40))
+    met = assert_found_by_definition(kind, range(22))
     for case in ("matches", "within an added token", "across an added token", "with control tokens"):
-        assert met[case] > 2, (case, met)
+        assert met[case] > 1, (case, met)
 
 
 @pytest.mark.slow

@@ -63,7 +63,7 @@ def some_text(drawn: random.Random, longest: int) -> str:
 def test_texts_are_brought_into_a_form_between_added_tokens(form: Form, longest: int) -> None:
     drawn = random.Random(longest)
     n_changed = 0
-    for _ in range(max(3, 600 // longest)):
+    for _ in range(max(3, 300 // longest)):
         specials = drawn.sample(SPECIALS, drawn.randrange(len(SPECIALS) + 1))
         tokenizer = tokenizer_in(form, specials)
         texts = [some_text(drawn, longest) for _ in range(5)]

@@ -76,7 +76,7 @@ def answer(tokenizer: Any, text: str) -> list[int] | str:
 def test_random_files_give_the_ids_of_plain_python_and_of_the_library() -> None:
     tokenizers = pytest.importorskip("tokenizers")
     n_compiled = n_special = n_refused = n_long = 0
-    for seed in range(300):
+    for seed in range(160):
         drawn = random.Random(seed)
         fields = some_file(drawn)
         tokenizer, plain = loaded(fields), loaded(fields)
@@ -101,8 +101,8 @@ def test_random_files_give_the_ids_of_plain_python_and_of_the_library() -> None:
         whole = tokdfa.encode_batch(tokenizer, [*expected])
         assert whole.ids.tolist() == [id for ids in expected.values() for id in ids]
         assert whole.offsets.tolist() == [0, *accumulate(map(len, expected.values()))]
-    assert n_compiled > 60
-    assert min(n_special, n_refused, n_long) > 50
+    assert n_compiled > 30
+    assert min(n_special, n_refused, n_long) > 25
 
 
 def sentencepiece_model(drawn: random.Random) -> bytes:
