@@ -136,9 +136,15 @@ def is_near(tokenizer: AnyTokenizer, sample: Sample) -> bool:
 
 
 def may_be_own(tokenizer: AnyTokenizer, sample: Sample) -> bool:
-    """Return whether a tokenizer loses few neighbours of ids, one that makes up much of them left out."""
-    ids = _without_commonest(_probe(sample.segments, _PROBE))
-    return len(ids) < 2 or loss_of(tokenizer, ids) <= LARGEST_LOSS
+    """Return whether a tokenizer loses few neighbours of ids, and they are not the halves of wider integers."""
+    probe = _probe(sample.segments, _PROBE)
+    ids = _without_commonest(probe)
+    if len(ids) >= 2 and loss_of(tokenizer, ids) > LARGEST_LOSS:
+        return False
+    # A special token with the id 0 is canonical between any two others.
+    wider = Reading(f"<u{2 * probe.dtype.itemsize}")
+    is_halved = sample.dtype is not None and probe.dtype.itemsize < 8 and len(ids) < len(probe)
+    return not (is_halved and _is_varied(wider.ids(probe)) and _fit(tokenizer, wider.ids(probe), Reading()).is_own())
 
 
 def loss_of(tokenizer: AnyTokenizer, ids: IntegerArray) -> float:
