@@ -7,8 +7,8 @@ encoded together: 292 spans at the seam "tool + inserted" are one mistake of a p
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -128,17 +128,37 @@ def _edge(sampled: BoolArray, shown_by: int) -> int:
     return int(changes[0]) + 1 if len(changes) else min(shown_by, len(sampled))
 
 
+class _First(NamedTuple):
+    """The first span at a seam: the ids on both sides of the place where the parts meet, and the rest of the seam."""
+
+    parts: tuple[list[int], list[int]]
+    ids: tuple[int, ...]
+    canonical_ids: tuple[int, ...] | None
+    kind: str
+    rule: int | None
+    source: str
+    token: int
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """The attributes of the seam that are known already."""
+        values = self._asdict()
+        del values["parts"]
+        return values
+
+
 class SeamCounter:
     """Counts spans by their seam; `error` is by how much a count may be too low, as there were too many seams."""
 
     def __init__(self) -> None:
         self.error = 0
         self._counts: dict[tuple[Any, ...], int] = {}
-        self._first: dict[tuple[Any, ...], Seam] = {}
+        self._first: dict[tuple[Any, ...], _First] = {}
+        self._tokenizer: AnyTokenizer | None = None
 
     def add(self, tokenizer: AnyTokenizer, check: RolloutCheck, source: object) -> None:
         """Count the spans of a rollout."""
-        roles = tokenizer.derived(Roles)
+        self._tokenizer, roles = tokenizer, tokenizer.derived(Roles)
         for span_class, start, ids, canonical, outcome in check.iter_spans():
             cause, shown_by = cause_of(tokenizer, ids, canonical, outcome)
             given = check.part(start, start + len(ids)) if outcome == OUT_OF_RANGE else ids.tolist()
@@ -150,20 +170,12 @@ class SeamCounter:
             if count > 1:
                 continue
             at, stop = start + edge, start + len(ids)
-            parts = check.part(max(start - CONTEXT, 0), at), check.part(at, stop + CONTEXT)
-            left, right = texts_of(tokenizer, *parts)
-            self._first[key] = Seam(
-                count=1,
-                span_class=span_class,
-                before=sides[0],
-                after=sides[1],
-                left=left,
-                right=right,
+            self._first[key] = _First(
+                (check.part(max(start - CONTEXT, 0), at), check.part(at, stop + CONTEXT)),
                 ids=tuple(given[:MOST_IDS]),
                 canonical_ids=tuple(canonical.tolist()[:MOST_IDS]) if outcome == ENCODED else None,
                 kind=(ViolationKind.ID_OUT_OF_RANGE if outcome == OUT_OF_RANGE else cause.kind).value,
                 rule=cause.rule,
-                merge=None if cause.rule is None else merge_of(tokenizer, cause.rule),
                 source=str(source),
                 token=start,
             )
@@ -175,9 +187,14 @@ class SeamCounter:
 
     def seams(self, most: int, span_class: SpanClass | None = None) -> list[Seam]:
         """Return the seams with the most spans, of a class or of all; of equal ones the first."""
-        found = (
-            replace(seam, count=self._counts[key])
-            for key, seam in self._first.items()
-            if span_class in (None, seam.span_class)
-        )
-        return sorted(found, key=lambda seam: -seam.count)[:most]
+        keys = [key for key in self._counts if span_class in (None, key[0])]
+        return [self._seam(key) for key in sorted(keys, key=lambda key: -self._counts[key])[:most]]
+
+    def _seam(self, key: tuple[Any, ...]) -> Seam:
+        """Return a seam; only here its texts are made."""
+        assert self._tokenizer is not None
+        first = self._first[key]
+        left, right = texts_of(self._tokenizer, *first.parts)
+        merge = None if first.rule is None else merge_of(self._tokenizer, first.rule)
+        span_class, before, after = key[:3]
+        return Seam(self._counts[key], span_class, before, after, left, right, merge=merge, **first.shown)
