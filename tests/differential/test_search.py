@@ -82,7 +82,7 @@ def assert_patterns_are_found(folder: Path, name: str, corpus: str, size: int | 
     vocabulary = tokenizer(folder, name)
     ids, text = stream(folder, name, corpus, size)
     for pattern in patterns:
-        longest = Searcher(vocabulary, pattern).search(ids)
+        longest = Searcher(vocabulary, pattern, wanted="longest").search(ids)
         assert spans(longest) == by_re2(pattern, text), pattern
         check_tokens(vocabulary, ids, longest)
         first = Searcher(vocabulary, pattern, wanted="first").search(ids)

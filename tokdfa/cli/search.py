@@ -31,9 +31,17 @@ _SHOWN = 60
 @click.command("search")
 @click.argument("tok")
 @click.argument("pattern_and_ids", nargs=-1, metavar="[PATTERN] IDS")
-@click.option("--longest", "wanted", flag_value="longest", default=True, help="Find the leftmost, longest matches.")
 @click.option(
-    "--first", "wanted", flag_value="first", help="Find the leftmost matches that a backtracking engine finds first."
+    "--first",
+    "wanted",
+    flag_value="first",
+    help="Find the leftmost matches that a backtracking engine finds first, as replace does; the default for PATTERN.",
+)
+@click.option(
+    "--longest",
+    "wanted",
+    flag_value="longest",
+    help="Find the leftmost, longest matches; the default for --words, of which the longest at an offset counts.",
 )
 @click.option("--overlapping", "wanted", flag_value="all", help="Find all matches, overlapping ones included.")
 @options.words
@@ -78,7 +86,7 @@ _SHOWN = 60
 def command(
     tok: str,
     pattern_and_ids: tuple[str, ...],
-    wanted: str,
+    wanted: str | None,
     words: str | None,
     names: tuple[str, ...],
     mask: str | None,

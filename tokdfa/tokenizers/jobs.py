@@ -77,7 +77,7 @@ class Jobs:
         pattern: str | Iterable[str | bytes],
         ids: npt.ArrayLike,
         *,
-        wanted: Wanted = "longest",
+        wanted: Wanted | None = None,
         aligned: bool = False,
         table: str = "regex",
         max_seconds: float = DEFAULT_MAX_SECONDS,
@@ -88,7 +88,7 @@ class Jobs:
         ----------
         pattern : str, or iterable of str or bytes
         ids : array_like of int
-        wanted : {"longest", "first", "all"}
+        wanted : {"first", "longest", "all"}, optional
         aligned : bool
         table : {"regex", "tokenizers", "tiktoken"}, or such a name with a version
         max_seconds : float

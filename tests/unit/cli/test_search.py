@@ -80,7 +80,7 @@ def test_nothing_found(tok: Path, ids: Path, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("options", "pattern", "count"),
     [
-        ([], "[0-9]|19", 5),
+        ([], "[0-9]|19", 6),
         (["--longest"], "[0-9]|19", 5),
         (["--first"], "[0-9]|19", 6),
         (["--overlapping"], "[0-9]|19", 7),
@@ -94,6 +94,20 @@ def test_which_matches(
     for output, told in (([], str(count)), (["--json"], f'{{"count": {count}}}')):
         assert run(tok, pattern, ids, "--count", *options, *output) == int(not count)
         assert capsys.readouterr().out == f"{told}\n"
+
+
+def test_a_pattern_is_searched_as_it_is_replaced_and_words_by_the_longest(
+    tok: Path, ids: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tok, "[0-9]|19", ids, "--json") == 0
+    searched = json.loads(capsys.readouterr().out)["count"]
+    assert commands.run("replace", tok, "[0-9]|19", "", ids, "--json") == 0
+    assert searched == json.loads(capsys.readouterr().out)["count"] == 6
+    for words in ("the\ntheme\n", "theme\nthe\n"):
+        (tmp_path / "words").write_text(words)
+        assert run(tok, ids, "--words", tmp_path / "words", "--count", "--json") == 0
+        counts = {row["word"]: row["count"] for row in json.loads(capsys.readouterr().out)["words"]}
+        assert counts == {"the": 2, "theme": 1}
 
 
 def test_words_of_a_file_are_found(tok: Path, ids: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,7 +28,7 @@ def search(
     pattern: str | Iterable[str | bytes],
     ids: npt.ArrayLike,
     *,
-    wanted: Wanted = "longest",
+    wanted: Wanted | None = None,
     aligned: bool = False,
     table: str = "regex",
     max_seconds: float = DEFAULT_MAX_SECONDS,
@@ -68,10 +68,12 @@ class Searcher(SuggestsNames):
         Bytes that are not UTF-8 match nothing, although decoding turns them into U+FFFD.
     pattern : str, or iterable of str or bytes
         A regular expression; or words, each searched for literally.
-    wanted : {"longest", "first", "all"}
-        Which matches to find: the leftmost longest ones (POSIX), or the leftmost ones that a backtracking engine finds
-        first (Perl), none overlapping another; or every span of the text that matches, ordered by end and then by
-        start. Empty matches are never reported. Among words, "first" prefers the ones earlier in the list.
+    wanted : {"first", "longest", "all"}, optional
+        Which matches to find: the leftmost ones that a backtracking engine finds first (Perl), or the leftmost longest
+        ones (POSIX), none overlapping another; or every span of the text that matches, ordered by end and then by
+        start. Empty matches are never reported. By default "first" for an expression, as `re`, `regex` and
+        :func:`tokdfa.replace` do; and "longest" for words, so that their order does not matter. Among words, "first"
+        prefers the ones earlier in the list.
     aligned : bool
         Whether matches must begin and end at token boundaries.
     table : {"regex", "tokenizers", "tiktoken"}, or such a name with a version
@@ -110,7 +112,7 @@ class Searcher(SuggestsNames):
         tokenizer: AnyTokenizer,
         pattern: str | Iterable[str | bytes],
         *,
-        wanted: Wanted = "longest",
+        wanted: Wanted | None = None,
         aligned: bool = False,
         table: str = "regex",
         max_states: int = DEFAULT_MAX_STATES,
@@ -124,6 +126,8 @@ class Searcher(SuggestsNames):
         self.max_pending = max_pending
         tuning = self._tuning
         words = Words.of(tokenizer)
+        if wanted is None:
+            wanted = "first" if isinstance(pattern, str) else "longest"
 
         # The usual tuning takes longer to hash than to find.
         how = (pattern, wanted, bool(aligned), table, max_states, max_seconds, None if tuning is DEFAULT else tuning)

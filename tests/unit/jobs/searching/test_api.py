@@ -113,7 +113,7 @@ def test_longest_is_what_regex_finds_in_posix_mode(
     tuning: Tuning, pattern: str, text: str, boundaries: list[int]
 ) -> None:
     vocabulary, ids = cut(text.encode(), boundaries)
-    found = search(vocabulary, pattern, ids, tuning=tuning)
+    found = search(vocabulary, pattern, ids, wanted="longest", tuning=tuning)
     assert _spans(found) == _found_by(regex.finditer(f"(?p)(?:{pattern})", text), text)
 
 
