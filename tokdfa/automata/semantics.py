@@ -83,9 +83,10 @@ def agrees_with_leftmost(dictionary: Dictionary) -> Verdict[LateRule]:
             late = LateRule(index, int(made_by[index]), dictionary[index].product, used[0] if used else None)
             if late.again is None:
                 return Verdict(False, late, _reason(dictionary, late))
-            later[int(dictionary.product[index])] = late
-    if later and (text := _least_difference(dictionary, {late.text for late in later.values()})) is not None:
-        late = replace(min(later.values(), key=lambda late: late.index), text=text)
+            later[index] = late
+    if later and (found := _least_difference(dictionary, {late.text for late in later.values()})) is not None:
+        text, index = found
+        late = replace(later[index], text=text)
         return Verdict(False, late, _reason(dictionary, late))
     return Verdict(True, None, "whenever the two parts of a rule meet, Algorithm 1 has not yet passed that rule")
 
@@ -95,8 +96,11 @@ def _reason(dictionary: Dictionary, late: LateRule) -> str:
     return f"rule {late.index}, {rule}, has a part that only rule {late.made_by}, {maker}, makes"
 
 
-def _least_difference(dictionary: Dictionary, products: set[Word]) -> Word | None:
-    """Return the shortest text with one of these products in it that leftmost merging tokenizes otherwise, if any."""
+def _least_difference(dictionary: Dictionary, products: set[Word]) -> tuple[Word, int] | None:
+    """Return the shortest text with one of these products in it that leftmost merging tokenizes otherwise, if any.
+
+    The number is that of the first rule that leftmost merging uses after a weaker one there.
+    """
     ranks: dict[tuple[int, int], tuple[int, int]] = {}
     rows = (row.tolist() for row in (dictionary.left, dictionary.right, dictionary.product))
     for index, (u, v, uv) in enumerate(zip(*rows, strict=True)):
@@ -111,8 +115,11 @@ def _least_difference(dictionary: Dictionary, products: set[Word]) -> Word | Non
     ]
     for text, tokens in sorted(texts, key=lambda each: (len(each[0]), each[0])):
         may_differ = any(_is_factor(part, text) for part in products)
-        if may_differ and _merged_leftmost(words.base_tokenization(text), ranks) != tokens:
-            return text
+        if may_differ:
+            merged, late = _merged_leftmost(words.base_tokenization(text), ranks)
+            if merged != tokens:
+                assert late is not None, "as long as the rules come in their order, the semantics agree"
+                return text, late
     return None
 
 
@@ -120,10 +127,17 @@ def _is_factor(part: Word, text: Word) -> bool:
     return any(text[at : at + len(part)] == part for at in range(len(text) - len(part) + 1))
 
 
-def _merged_leftmost(tokens: Sequence[int], ranks: dict[tuple[int, int], tuple[int, int]]) -> list[int]:
-    """Merge the pair of the least rank, the leftmost first, until there is none; ranks come with the products."""
-    merged = list(tokens)
+def _merged_leftmost(
+    tokens: Sequence[int], ranks: dict[tuple[int, int], tuple[int, int]]
+) -> tuple[list[int], int | None]:
+    """Merge the pair of the least rank, the leftmost first, until there is none; ranks come with the products.
+
+    The number is the first rank that is used after a greater one.
+    """
+    merged, last, late = list(tokens), -1, None
     while found := [(*ranks[pair], at) for at, pair in enumerate(pairwise(merged)) if pair in ranks]:
-        _, uv, at = min(found, key=lambda each: (each[0], each[2]))
+        last_before, (last, uv, at) = last, min(found, key=lambda each: (each[0], each[2]))
         merged[at : at + 2] = [uv]
-    return merged
+        if late is None and last < last_before:
+            late = last
+    return merged, late

@@ -8,6 +8,7 @@ from math import factorial
 
 import pytest
 
+from figures.papers import rule_order
 from figures.small_dictionaries import LETTERS, Rules, small_dictionaries
 from tests.campaigns.evidence.tally import Tally
 from tokdfa import Dictionary, RuleOrder, compare, default_dictionary, tokenize_single_pass
@@ -146,6 +147,12 @@ def test_independent_rules_have_all_orders() -> None:
     assert order.covers() == ()
     with pytest.raises(LimitExceededError, match="more than 100 sets"):
         order.n_orders(limit=100)
+
+
+def test_the_merges_of_the_figure_have_as_many_orders_as_the_page_says() -> None:
+    order = rule_order.order()
+    assert len(order.rules) == 15
+    assert order.n_orders() == 762_030
 
 
 def test_neighbours_of_a_whole_dictionary_against_their_automata() -> None:

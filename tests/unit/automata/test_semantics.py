@@ -212,6 +212,7 @@ def test_random_dictionaries_that_give_rules_twice() -> None:
         dictionary = Dictionary([*rules[:at], rules[late.index], *rules[at:]], "ab")
         verdict = agrees_with_leftmost(dictionary)
         found[bool(verdict)] += 1
+        assert verdict.witness is None or dictionary[verdict.witness.index].product in verdict.witness.text
         words = ["".join(dice.choices([*"ab", *products(dictionary)], k=3)) for _ in range(10)]
         for word in words if verdict else [verdict.witness.text]:  # type: ignore[union-attr]
             same = tokenize_single_pass(dictionary, word) == tokenize_leftmost(dictionary, word)
@@ -224,6 +225,14 @@ def test_what_certainly_differs_is_told_first() -> None:
     rules = [("a", "a"), ("a", "aa"), ("aa", "aaa"), ("b", "aaa"), ("aa", "a"), ("aa", "aaa")]
     verdict = agrees_with_leftmost(Dictionary(rules))
     assert verdict.witness == LateRule(index=3, made_by=4, text="baaa", again=None)
+
+
+def test_of_several_late_rules_the_one_is_told_that_makes_the_difference() -> None:
+    harmless = [("a", "a"), ("a", "aa"), ("aa", "aaa"), ("aa", "a"), ("aa", "aaa")]
+    rules = [*harmless, ("b", "b"), ("b", "bb"), ("bb", "bbb"), ("bb", "b"), ("bb", "bb"), ("bb", "bbb")]
+    assert agrees_with_leftmost(Dictionary(harmless))
+    witness = agrees_with_leftmost(Dictionary(rules)).witness
+    assert witness == LateRule(index=7, made_by=8, text="bbbbbbb", again=10)
 
 
 def test_improper_dictionaries_are_refused() -> None:
