@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heappop, heappush
 from typing import cast
-from unicodedata import normalize
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from tokdfa.jobs.splices.search import Search, Texts
 from tokdfa.jobs.splices.tokens import PLAIN_TEXT, Rewrites, Symbols, Tokens, byte_tokens, character_tokens
 from tokdfa.kernels.encode.events import BEGINS, DROPPED
 from tokdfa.regex.syntax import Symbols as SymbolSet
-from tokdfa.regex.unicode.normalization import Form
+from tokdfa.regex.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, Form, normalize, tables
 from tokdfa.regex.unicode.quick_check import boundaries
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
@@ -311,7 +310,7 @@ def normalized_before(form: Form, text: str) -> Language:
     """Return a language with the normalized texts of all that end with `text`."""
     first = next((index for index, symbol in enumerate(text) if _is_steady(form, symbol)), len(text))
     kept = text[first:]
-    if normalize(form, kept) != kept:
+    if normalize(kept, form) != kept:
         raise UnsupportedFeatureError("the text before the seam is not normalized", value=text)
     return language_of("before", ANYTHING, literal(kept, "before"))
 
@@ -324,7 +323,7 @@ def normalized_after(form: Form, text: str) -> Language:
     last = max(index for index, symbol in enumerate(text) if _is_steady(form, symbol))
     opening = _openings(form).get(_decomposed(form, text[last])[0], ())
     ranges = tuple((ord(symbol), ord(symbol)) for symbol in sorted({*opening, text[last]}))
-    kept = literal(normalize(form, text[:last]), "after")
+    kept = literal(normalize(text[:last], form), "after")
     return language_of("after", kept, SymbolSet(ranges), ANYTHING)
 
 
@@ -333,7 +332,7 @@ def _is_steady(form: Form, symbol: str) -> bool:
 
 
 def _decomposed(form: Form, symbol: str) -> str:
-    return normalize("NFKD" if "K" in form else "NFD", symbol)
+    return normalize(symbol, "NFKD" if "K" in form else "NFD")
 
 
 @lru_cache(maxsize=4)
@@ -350,9 +349,9 @@ def _closed_ones(form: Form) -> BoolArray:
 def _openings(form: Form) -> dict[str, tuple[str, ...]]:
     """Return the characters that a text in the form may begin with, by the first of their decomposition."""
     found: dict[str, list[str]] = {}
-    for point in (*range(0xD800), *range(0xE000, 0x110000)):
-        symbol = chr(point)
+    changed = {*tables().decompositions, *tables().compatibility, *map(chr, range(HANGUL_FIRST, HANGUL_LAST + 1))}
+    for symbol in sorted(changed):
         parts = _decomposed(form, symbol)
-        if parts != symbol and normalize(form, symbol) == symbol:
+        if parts != symbol and normalize(symbol, form) == symbol:
             found.setdefault(parts[0], []).append(symbol)
     return {first: tuple(symbols) for first, symbols in found.items()}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
 from unicodedata import normalize
 
 import pytest
+import tokenizers
 
+import tokdfa
+from tests.support.tokenizer_files import tokenizer_json
 from tokdfa.automata.texts import ANYTHING, language_of, literal
 from tokdfa.jobs.splices.decision import (
     is_ascii,
@@ -61,3 +65,15 @@ def test_normalized_texts_are_in_the_languages(symbol: str) -> None:
 def test_ascii_languages_are_recognised() -> None:
     assert is_ascii(language_of("text", literal("abc", "text")))
     assert not is_ascii(language_of("text", ANYTHING))
+
+
+def test_texts_are_normalized_by_the_versions_of_the_library() -> None:
+    # Later versions of Unicode decompose the second letter; the library's NFKC keeps it.
+    before, after = "a", "e\u0301\ua7f2x"
+    rules = [(b"\xc3", b"\xa9"), (b"\xc3\xa9", b"\xea"), (b"a", b"\xc3\xa9\xea")]
+    content = tokenizer_json(rules, normalizer={"type": "NFKC"}, added_tokens=[])
+    library = tokenizers.Tokenizer.from_str(json.dumps(content))
+    assert library.normalizer.normalize_str(after) == "\u00e9\ua7f2x"
+    apart = library.encode(before).ids + library.encode(after).ids
+    assert apart != library.encode(before + after).ids
+    assert not tokdfa.splice(tokdfa.load(content), before=before, after=after)
