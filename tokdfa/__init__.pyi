@@ -72,13 +72,13 @@ from tokdfa.jobs.searching.api import Searcher as Searcher
 from tokdfa.jobs.searching.api import search as search
 from tokdfa.jobs.shards.check import check_shard as check_shard
 from tokdfa.jobs.shards.report import Report as Report
-from tokdfa.jobs.splices.api import Splice as Splice
-from tokdfa.jobs.splices.api import SplitTexts as SplitTexts
 from tokdfa.jobs.splices.api import splice as splice
 from tokdfa.jobs.splices.injection import Attack as Attack
 from tokdfa.jobs.splices.injection import Injection as Injection
 from tokdfa.jobs.splices.injection import check_injection as check_injection
 from tokdfa.jobs.splices.parts import Slot as Slot
+from tokdfa.jobs.splices.question import Splice as Splice
+from tokdfa.jobs.splices.question import SplitTexts as SplitTexts
 from tokdfa.jobs.splices.turns import Turns as Turns
 from tokdfa.jobs.splices.turns import check_turns as check_turns
 from tokdfa.jobs.templates.api import TemplateCheck as TemplateCheck

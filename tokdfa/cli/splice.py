@@ -24,8 +24,8 @@ from tokdfa.cli.output import print_fields, print_json, say, write_certificate
 if TYPE_CHECKING:
     from tokdfa.jobs.certificates.api import Certificate
     from tokdfa.jobs.guiding.fast_forward import Forcing
-    from tokdfa.jobs.splices.api import Splice
     from tokdfa.jobs.splices.injection import Attack
+    from tokdfa.jobs.splices.question import Splice
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
 _SPECIALS: dict[bool | None, Literal["found", "plain"] | None] = {True: "plain", False: "found", None: None}

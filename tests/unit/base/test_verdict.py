@@ -10,8 +10,8 @@ import pytest
 import tokdfa
 from tokdfa.base.verdict import DescribedEnum, Verdict
 from tokdfa.jobs.identification.result import MistakeKind
-from tokdfa.jobs.splices.api import Splice
 from tokdfa.jobs.splices.injection import Injection
+from tokdfa.jobs.splices.question import Splice
 from tokdfa.jobs.splices.turns import Turns
 from tokdfa.jobs.validation.violation import Violation, ViolationKind
 from tokdfa.jobs.validation.violations import Validation, Violations

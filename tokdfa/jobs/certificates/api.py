@@ -19,7 +19,7 @@ from tokdfa.jobs.certificates import runs
 from tokdfa.jobs.comparison.derived import derived_merges
 from tokdfa.jobs.comparison.parts import as_text
 from tokdfa.jobs.comparison.result import Comparison, Outcome, Part
-from tokdfa.jobs.splices.api import Splice
+from tokdfa.jobs.splices.question import Splice
 from tokdfa.regex.syntax import Concat, Node, Repeat, Symbols, parse
 from tokdfa.regex.unicode import SURROGATES, Ranges, contains, difference, version
 from tokdfa.regex.unicode.versions import data_file

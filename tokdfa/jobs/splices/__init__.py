@@ -2,8 +2,8 @@
 
 Read in this order:
 
-1. `api`: `splice` and its answer, for the texts of two automata of `tokdfa.automata.texts`. `encoding` encodes a text
-   as the continuation of another one, and templates by the rules of libraries.
+1. `api`: `splice`, and `question`: the question for the texts of two automata of `tokdfa.automata.texts`, and its
+   answer. `encoding` encodes a text as the continuation of another one, and templates by the rules of libraries.
 2. `decision`: the parts of a tokenizer that are searched, the special tokens that matter, the choice of one of two
    searches, and normalized texts.
 3. `seam`: the automaton of both texts, apart and as one, over the split NFA.
@@ -11,8 +11,9 @@ Read in this order:
    differ at all, for all texts at once.
 4. `search`: the least two texts that are split otherwise, also by tokens that only whole pieces become.
 
-Built on these: `parts` (texts with slots, and the shortest ones that spell a special token across a template), `turns`
-(may the ids of a conversation be kept when a turn is added) and `injection` (can the text in a slot make a control id).
+Built on these: `parts` (texts with slots, and the shortest ones that spell a special token across a template),
+`parts_seam` (a seam between parts, next to special tokens that are always found), `turns` (may the ids of a
+conversation be kept when a turn is added) and `injection` (can the text in a slot make a control id).
 
 Used by: the commands `splice`, `turns` and `injection`.
 

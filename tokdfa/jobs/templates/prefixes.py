@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.base.verdict import Displayed
-from tokdfa.jobs.splices.api import SplitTexts
 from tokdfa.jobs.splices.parts import Part
+from tokdfa.jobs.splices.question import SplitTexts
 from tokdfa.jobs.templates.contents import agree
 from tokdfa.jobs.templates.rendering import Rendering, Shape, Unkept
 from tokdfa.jobs.templates.seams import Answer, Decider

@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 from tokdfa.base.budget import TIME_IS_UP, Budget
 from tokdfa.base.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.base.verdict import Displayed
-from tokdfa.jobs.splices.api import Splice, SplitTexts
 from tokdfa.jobs.splices.encoding import encode_after
 from tokdfa.jobs.splices.parts import Part, Slot
-from tokdfa.jobs.splices.turns import near_seam, next_to_seam, seam_of
+from tokdfa.jobs.splices.parts_seam import near_seam, next_to_seam, seam_of
+from tokdfa.jobs.splices.question import Splice, SplitTexts
 from tokdfa.jobs.templates.rendering import Note, Rendering
 from tokdfa.tokenizers.tokenizer import Tokenizer
 

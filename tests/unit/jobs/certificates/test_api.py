@@ -20,7 +20,7 @@ from tests.support.tokenizer_files import as_bytes, tokenizer_json
 from tokdfa import Certificate, TokdfaError
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.certificates import api
-from tokdfa.jobs.splices.api import SplitTexts
+from tokdfa.jobs.splices.question import SplitTexts
 
 SCHEMA = json.loads(Path(api.__file__).with_name("data").joinpath("certificate.json").read_text("utf-8"))
 RULES = [(b"a", b"b"), (b" ", b"ab"), (b"s", b"s")]

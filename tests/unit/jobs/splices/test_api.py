@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import product
 from random import Random
 from typing import Any
 
 import pytest
+import tokenizers
 
 import tokdfa
 from tests.campaigns.evidence.tally import Tally
+from tests.support.family_files import MANY_PARTS, with_form
 from tests.support.random_seams import Oracle, least_pair, random_question
 from tests.support.seeds import seeds
 from tests.support.tokenizer_files import added_token, tokenizer_json
 from tokdfa.base.errors import PatternError, UnsupportedFeatureError
-from tokdfa.jobs.splices.api import Splice, SplitTexts
+from tokdfa.jobs.splices.question import Splice, SplitTexts
 
 
 def _agrees(seed: int, longest: int, met: Counter[str]) -> None:
@@ -187,6 +190,48 @@ def test_normalization_that_may_cross_the_seam_is_no_proof() -> None:
     assert tokdfa.splice(tokenizer, before="\n", after="ab")
     with pytest.raises(tokdfa.TokdfaError, match="a normalization may cross the seam"):
         tokdfa.splice(tokenizer, before="\n")
+
+
+def test_no_normalization_crosses_a_special_token_found_before() -> None:
+    """Answers about random tokenizers with NFC and added tokens of all flags, against the library on random texts."""
+    met: Counter[str] = Counter()
+    for seed in range(24):
+        drawn = Random(seed)
+        fields = with_form(drawn, ["NFC"], prefix_space=False)
+        for token in fields["added_tokens"]:
+            token["normalized"] = drawn.random() < 0.5
+        try:
+            tokenizer = tokdfa.load(fields)
+        except PatternError:
+            met["pattern refused"] += 1
+            continue
+        library = tokenizers.Tokenizer.from_str(json.dumps(fields))
+        contents = [token["content"] for token in fields["added_tokens"]] or ["é"]
+        for _ in range(4):
+            before, after = drawn.choice(contents), drawn.choice(["", "\u0301", "a", drawn.choice(contents)])
+            pairs = [
+                (before, after),
+                (after, before),
+                ("a" + before + "\n", after),
+                ("e", "\u0301"),
+                (before + "a", "b"),
+            ]
+            before, after = drawn.choice(pairs)
+            try:
+                found = tokdfa.splice(tokenizer, before=before, after=after)
+            except tokdfa.TokdfaError:
+                met["refused"] += 1
+                continue
+            witness = found.witness
+            rest = ["", "\u0301", "\u0338", "\u0323\u0301", *drawn.choices(MANY_PARTS, k=6)]
+            texts = [(one + before, after + other) for one, other in product(rest, repeat=2)]
+            for u, v in texts if witness is None else [(witness.before, witness.after)]:
+                ids = [library.encode(text, add_special_tokens=False).ids for text in (u, v, u + v)]
+                assert (ids[0] + ids[1] == ids[2]) == bool(found), (seed, u, v)
+            kind = "kept by a special token" if after in ("", "\u0301") or before in ("", "\u0301") else "kept"
+            met["not kept" if witness else kind] += 1
+    assert min(met["kept by a special token"], met["not kept"], met["kept"]) >= 5, met
+    assert met["refused"] < 25, met
 
 
 def test_what_is_not_searched_is_tried_and_then_refused() -> None:
