@@ -226,7 +226,7 @@ class _Comparer:
         yield chain(models.texts_of_rules(a, report.rules_only_a), models.texts_of_rules(b, report.rules_only_b))
         tables = [splitting.table for splitting in self.parts.splittings]
         yield models.within(seconds, models.texts_of_tables(tables[0], tables[1]))
-        words = sorted({*models.texts_of_tokens(a), *models.texts_of_tokens(b)}, key=by_length)
+        words = models.texts_of_tokens(a, b)
         if report.witness is not None and (text := as_text(report.witness.text)) is not None:
             words.insert(0, text)
         specials = sorted(self.parts.other_specials, key=by_length)

@@ -75,15 +75,20 @@ def short_texts(longest: Literal[1, 2]) -> Iterator[str]:
         yield from map(chr, range(0x80, 0x800))
 
 
-def texts_of_tokens(tokenizer: Tokenizer) -> Iterator[str]:
-    """Yield the tokens that are texts."""
+def texts_of_tokens(a: Tokenizer, b: Tokenizer) -> list[str]:
+    """Return the tokens of two that are texts, the shortest first."""
+    mine, theirs = (side.derived(_texts_of_tokens) for side in (a, b))
+    # PERF: sorting what consists of two sorted parts merges them, and sorting by a number keeps the order of equals.
+    both = mine if mine == theirs else sorted([*mine, *theirs])
+    return sorted(dict.fromkeys(both), key=len)
+
+
+def _texts_of_tokens(tokenizer: Tokenizer) -> list[str]:
     text, offsets = tokenizer.spellings
-    data, bounds = text.tobytes(), offsets.tolist()
+    data = text.tobytes()
     shown = _space_of(tokenizer)
-    for begin, end in pairwise(bounds):
-        word = as_text(data[begin:end])
-        if word:
-            yield word if shown is None else word.replace(shown, " ")
+    words = {as_text(data[begin:end]) for begin, end in pairwise(offsets.tolist())}
+    return sorted(word if shown is None else word.replace(shown, " ") for word in words if word)
 
 
 def _space_of(tokenizer: Tokenizer) -> str | None:

@@ -298,9 +298,9 @@ class Parts:
             return True
         if {*map(a.token, a.whole_piece_tokens.tolist())} != {*map(b.token, b.whole_piece_tokens.tolist())}:
             return False
-        if not self.ignore_ids and _given_ids(a) != _given_ids(b):
+        if checked[Part.DICTIONARY] not in (Outcome.SAME, Outcome.EQUIVALENT):
             return False
-        return checked[Part.DICTIONARY] in (Outcome.SAME, Outcome.EQUIVALENT)
+        return self.ignore_ids or _given_ids(a) == _given_ids(b)
 
     def obstacle(self) -> Obstacle | None:
         """Return why a search through texts cannot decide; None if it can."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any, NamedTuple, TypeAlias
 
 from tokdfa.base.errors import TokdfaError
 from tokdfa.jobs.comparison.api import compare, compare_tokenizers
@@ -48,8 +48,8 @@ def check_agreement(tokenizers: Sequence[Loaded]) -> Iterator[Finding]:
             equal.append(loaded)
 
 
-# A comparison; True for tokenizers that are made of the same; or an error that says why it is undecided.
-_Outcome: TypeAlias = "Comparison | Literal[True] | Undecided"
+# A comparison, or an error that says why it is undecided.
+_Outcome: TypeAlias = "Comparison | Undecided"
 
 
 class Undecided(NamedTuple):
@@ -66,7 +66,7 @@ def _compared(a: Loaded, b: Loaded) -> _Outcome:
     if a.tokenizer.algorithm != b.tokenizer.algorithm:
         return Comparison(False)
     try:
-        return a.tokenizer.made_of == b.tokenizer.made_of or _comparison(a.tokenizer, b.tokenizer)
+        return _comparison(a.tokenizer, b.tokenizer)
     except TokdfaError as error:
         return Undecided(reason_of(error))
 
@@ -81,7 +81,6 @@ def _finding(outcome: _Outcome, a: Loaded, b: Loaded, *, by: Loaded | None = Non
         borrows = b.borrows or a.borrows
         kind, values = ("same ids", {}) if borrows is None else ("same rules", {"borrows": borrows})
         return Finding(Group.AGREEMENT, kind, Severity.OK, where, {**values, **follows})
-    assert isinstance(outcome, Comparison)
     if outcome.witness is None:
         values = {"algorithm_a": a.tokenizer.algorithm, "algorithm_b": b.tokenizer.algorithm}
         return Finding(Group.AGREEMENT, "other algorithm", Severity.FAULT, where, {**values, **follows})
@@ -121,8 +120,15 @@ def _comparison(a: AnyTokenizer, b: AnyTokenizer) -> Comparison:
     return compare_tokenizers(_without(a, control), _without(b, control), tuning=Tuning(max_seconds=_SECONDS))
 
 
-def _without(tokenizer: Tokenizer, texts: Container[str]) -> Tokenizer:
-    """Return the tokenizer without some of its special tokens, which are text like any other then."""
+def _without(tokenizer: Tokenizer, texts: Set[str]) -> Tokenizer:
+    """Return the tokenizer without some of its special tokens, which are text like any other then.
+
+    It is made once for all pairs in which these are the same, with the tables that comparing makes of it.
+    """
+    return tokenizer.derived(_made_without, frozenset(special.content for special in tokenizer.specials) & texts)
+
+
+def _made_without(tokenizer: Tokenizer, texts: Set[str]) -> Tokenizer:
     kept = [special for special in tokenizer.specials if special.content not in texts]
     return twin_with(tokenizer, kept, finds=tokenizer.finds_specials)
 
