@@ -155,11 +155,17 @@ def check_injection(
 
 
 def confirmed_attack(
-    tokenizer: AnyTokenizer, parts: Iterable[Part], values: Iterable[str], *, rule: RuleName, spelled: bool
+    tokenizer: AnyTokenizer,
+    parts: Iterable[Part],
+    values: Iterable[str],
+    *,
+    rule: RuleName,
+    spelled: bool,
+    control: Iterable[int],
 ) -> Attack | None:
     """Return texts for the slots as an attack, if encoding confirms it; see :func:`check_injection`."""
     encoder = checked(tokenizer, "tokdfa.check_injection(tokenizer, parts)", "injection is decided")
-    encodes = rule_of(rule, encoder, allowed=None, control=None)
+    encodes = rule_of(rule, encoder, control=control)
     return _Question(encodes, checked_parts(parts), spelled).confirmed(tuple(values))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
+from typing import NamedTuple
 
 from tokdfa.base.budget import total_of
 from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
@@ -18,6 +19,7 @@ from tokdfa.jobs.templates.contents import filled
 from tokdfa.jobs.templates.prefixes import TemplatePrefix, pairs_of, prefixes_of
 from tokdfa.jobs.templates.rendering import CHAINS, SHAPES, Rendering, Shape, rendered, unkept
 from tokdfa.jobs.templates.seams import UNREAL, Decider, TemplateSeam, seams_of
+from tokdfa.tokenizers.encoding.special import looks_like_control
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
@@ -38,7 +40,8 @@ class TemplateCheck(Displayed):
         Seams that differ, each once.
     attacks : dict
         For "any text" and for "spelling none" (texts that spell no special token by themselves): an attack, None if
-        there is a proof that there is none, or the reason why it is undecided, as a string.
+        there is a proof that there is none, or the reason why it is undecided, as a string. Added tokens that are text
+        count if the template writes them and they look like control tokens, such as ``<tool_call>``.
     rendered, refused : tuple of str
         The conversations that were rendered, and those that the template refuses.
     prefixes : tuple of TemplatePrefix
@@ -144,9 +147,10 @@ def check_template(
     if not any(rendering.notes or _slots(rendering.parts) for rendering in good):
         raise FileFormatError("the template writes the contents of no conversation", value=template[:40])
     by_shape = dict(zip(growing, every[len(shapes) :], strict=True))
-    kinds = ("any text", True), ("spelling none", False)
+    control = _control(made_by_rules, good)
+    kinds = {name: _Kind(rule, spelled, control) for name, spelled in (("any text", True), ("spelling none", False))}
     with total_of(max_seconds) as total:
-        attacks = {name: _attack(made_by_rules, good, rule, spelled) for name, spelled in kinds}
+        attacks = {name: _attack(made_by_rules, good, kind) for name, kind in kinds.items()}
         decider = Decider(rule_of(rule, made_by_rules).tokenizer, total)
         seams = seams_of(decider, good)
         prefixes = prefixes_of(pairs, by_shape, decider, partial(unkept, template, given, rendering_seconds))
@@ -161,9 +165,15 @@ def _slots(parts: Sequence[Part]) -> list[Slot]:
     return [part for part in parts if isinstance(part, Slot)]
 
 
-def _attack(
-    tokenizer: Tokenizer, renderings: Sequence[Rendering], rule: RuleName, spelled: bool
-) -> Attack | str | None:
+class _Kind(NamedTuple):
+    """The attacks that count: by a library's rule, by contents that may spell special tokens or not, on these ids."""
+
+    rule: RuleName
+    spelled: bool
+    control: frozenset[int]
+
+
+def _attack(tokenizer: Tokenizer, renderings: Sequence[Rendering], kind: _Kind) -> Attack | str | None:
     """Return the shortest attack on some rendering; None for a proof that there is none; otherwise why not decided."""
     attacks: list[Attack] = []
     undecided = ""
@@ -179,13 +189,13 @@ def _attack(
             replace(part, name="", pattern=None) if isinstance(part, Slot) else part for part in rendering.parts
         )
         if key not in known:
-            known[key] = _attacked(tokenizer, key, rule, spelled)
+            known[key] = _attacked(tokenizer, key, kind)
         attack = known[key]
         if isinstance(attack, str):
             undecided = attack
         # With a note it is an attack on the text rendered if the template does nothing to the content.
         elif attack is not None and not rendering.notes:
-            real = _real(tokenizer, rendering, key, attack, rule, spelled)
+            real = _real(tokenizer, rendering, key, attack, kind)
             if real is None:
                 undecided = UNREAL
             else:
@@ -197,23 +207,36 @@ def _attack(
 
 
 def _real(
-    tokenizer: Tokenizer, rendering: Rendering, parts: Sequence[Part], attack: Attack, rule: RuleName, spelled: bool
+    tokenizer: Tokenizer, rendering: Rendering, parts: Sequence[Part], attack: Attack, kind: _Kind
 ) -> Attack | None:
     """Return an attack by contents of the conversation: this one, or one that they give in place of it."""
     # A content may spell a special token where its parts do not.
-    if not spelled and rendering.origins:
+    if not kind.spelled and rendering.origins:
         return None
     for values in filled(_slots(rendering.parts), attack.values, rendering.conditions, rendering.origins):
         if values == [*attack.values]:
             return attack
-        found = confirmed_attack(tokenizer, parts, values, rule=rule, spelled=spelled)
+        found = confirmed_attack(tokenizer, parts, values, **kind._asdict())
         if found is not None:
             return replace(found, shortest=False)
     return None
 
 
-def _attacked(tokenizer: Tokenizer, parts: Sequence[Part], rule: RuleName, spelled: bool) -> Attack | str | None:
+def _control(tokenizer: Tokenizer, renderings: Sequence[Rendering]) -> frozenset[int]:
+    """Return the ids of special tokens that are not text, and of those that are written as control tokens.
+
+    Gemma's added token of a line break is text, also where a template writes it.
+    """
+    written = "".join(part for rendering in renderings for part in rendering.parts if isinstance(part, str))
+    return frozenset(
+        special.id
+        for special in tokenizer.specials
+        if not special.is_text or (looks_like_control(special.content) and special.content in written)
+    )
+
+
+def _attacked(tokenizer: Tokenizer, parts: Sequence[Part], kind: _Kind) -> Attack | str | None:
     try:
-        return check_injection(tokenizer, parts, rule=rule, spelled=spelled).witness
+        return check_injection(tokenizer, parts, **kind._asdict()).witness
     except (UnsupportedFeatureError, LimitExceededError) as error:
         return error.what

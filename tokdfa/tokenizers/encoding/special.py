@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
+
+_CONTROL: Final = re.compile(r"<[^<>\s]+>|\[[^\[\]\s]+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +52,8 @@ class Special:
 def odd_ones(specials: Iterable[Special]) -> tuple[Special, ...]:
     """Return the special tokens that are not plain: the text next to them may decide whether they are found."""
     return tuple(special for special in specials if not special.is_plain)
+
+
+def looks_like_control(text: str) -> bool:
+    """Return whether a text has the form of control tokens, such as ``</s>``, ``<|end|>`` or ``[INST]``."""
+    return _CONTROL.fullmatch(text) is not None

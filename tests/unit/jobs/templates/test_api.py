@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import tokdfa
-from tests.support.tokenizer_files import tokenizer_json
+from tests.support.tokenizer_files import added_token, tokenizer_json
+from tokdfa.jobs.splices.injection import Attack
 from tokdfa.jobs.splices.parts import Slot
 from tokdfa.jobs.templates.api import TemplateCheck, TemplateSeam, check_template
 from tokdfa.jobs.templates.rendering import SHAPES, Shape, rendered
@@ -142,3 +143,19 @@ def test_a_seam_without_time_left_is_undecided_until_there_is_time() -> None:
     assert not found
     assert check_template(given, template, shapes=USER) == checked("")
     assert "undecided" not in {seam.answer for seam in checked("").seams}
+
+
+@pytest.mark.parametrize("text", ["\n", "a", "<tool>", "[INST]"])
+@pytest.mark.parametrize("is_special", [False, True])
+@pytest.mark.parametrize("is_written", [False, True])
+def test_an_added_token_is_a_control_token_if_special_or_written_as_one(
+    text: str, is_special: bool, is_written: bool
+) -> None:
+    added = [added_token(300, text, special=is_special)]
+    template = "{% for m in messages %}WRITTEN{{ m.content }}.{% endfor %}".replace(
+        "WRITTEN", text if is_written else "-"
+    )
+    found = check_template(tokdfa.load(tokenizer_json(added_tokens=added)), template, shapes=USER)
+    attack = found.attacks["any text"]
+    assert (attack is not None) == (is_special or (is_written and text[0] in "<["))
+    assert attack is None or (isinstance(attack, Attack) and attack.values == (text,) and attack.names == (text,))
