@@ -101,7 +101,8 @@ def _checks(
 ) -> Iterator[tuple[Group, Callable[[], Iterable[Finding]]]]:
     """Yield the checks, first of all tokenizers, then of each folder."""
     yield Group.AGREEMENT, lambda: _agreement(folders, tokenizers)
-    yield Group.DICTIONARY, lambda: check_dictionary(tokenizers)
+    named = {text for folder in folders for text in folder.declared.special}
+    yield Group.DICTIONARY, lambda: check_dictionary(tokenizers, named)
     for folder in folders:
         standard, declared = folder.standard, folder.declared
         if standard is None:

@@ -54,6 +54,14 @@ class Declared:
     cleans_up: bool = False
     tokenizer_class: str | None = None
 
+    @property
+    def special(self) -> Iterator[str]:
+        """The texts that some file says are special tokens."""
+        for tokens in self.tokens.values():
+            yield from tokens.values()
+        for texts in (*self.extra_tokens.values(), *self.ids_of_tokens.values()):
+            yield from texts
+
     def role(self, role: str) -> str | None:
         """Return the token of a role, such as "eos", by the first file that names it."""
         return next((tokens[f"{role}_token"] for tokens in self.tokens.values() if f"{role}_token" in tokens), None)

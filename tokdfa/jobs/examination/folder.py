@@ -112,7 +112,13 @@ def _borrowing(contents: Contents, standard: Tokenizer) -> Tokenizer:
 
 def read_folder(path: Path, label: Callable[[Path], str]) -> Folder:
     """Read a folder, without its subfolders; `label` names its files."""
-    return read_files([*_files(path)], label, path)
+    files = {file: _why_unread(file) for file in _files(path)}
+    folder = read_files([file for file, why in files.items() if why is None and file.is_file()], label, path)
+    for file, why in files.items():
+        if why is not None and _has_a_name(file):
+            values = {"check": "this file", "reason": why}
+            folder.findings.append(Finding(Group.FILES, "check not made", Severity.UNKNOWN, (label(file),), values))
+    return folder
 
 
 def read_files(files: list[Path], label: Callable[[Path], str], path: Path | None = None) -> Folder:
@@ -138,9 +144,22 @@ def _files(folder: Path) -> Iterator[Path]:
     for number, file in enumerate(folder.iterdir()):
         if number >= _MOST_FILES:
             raise FileFormatError(f"more than {_MOST_FILES} files in this folder", where=str(folder))
-        if file.is_file():
-            found.append(file)
+        found.append(file)
     yield from sorted(found)
+
+
+def _has_a_name(file: Path) -> bool:
+    """Return whether a file has a name by which it would be read."""
+    suffixes = (".safetensors", *(pattern[1:] for pattern in _TOKENIZERS if pattern[0] == "*"))
+    return file.name in (*NAMES, JINJA, *_TOKENIZERS) or file.name.endswith(suffixes)
+
+
+def _why_unread(file: Path) -> str | None:
+    """Return why a file of a folder has nothing to read, as half a download leaves it; None if it may have."""
+    if file.is_symlink() and not file.is_file() and not file.is_dir():
+        return "the link leads to no file"
+    is_empty = file.suffix == ".gguf" and file.is_file() and not file.stat().st_size
+    return "the file is empty" if is_empty else None
 
 
 def _tokenizers(files: list[Path], *, is_folder: bool) -> list[Path]:

@@ -132,6 +132,10 @@ _WORDS: dict[str, tuple[str, str]] = {
         "{count:,} of {size:,} tokens occur in no text, the last ones or very many: {tokens}",
         "compare the rules with the original file; some are missing",
     ),
+    "control tokens are not added": (
+        "{count:,} of {size:,} tokens are control tokens that are not added tokens, so that no text has them: {tokens}",
+        "list them in added_tokens",
+    ),
     "dead tokens": ("{count:,} of {size:,} tokens occur in no text: {tokens}", "expect that the model never saw them"),
     # decoding
     "texts are kept": ("decoding gives every text back", ""),

@@ -244,14 +244,74 @@ def test_a_folder_without_a_tokenizer_is_no_sound_one(names: tuple[str, ...], tm
     assert found.status == 2
 
 
-def test_links_that_lead_to_themselves_are_passed_over(tmp_path: Path) -> None:
+def _link(target: str) -> Edit:
+    return lambda path: os.symlink(path.parent / target, path)
+
+
+@pytest.mark.parametrize("name", ["a.gguf", "tokenizer.model", "config.json"])
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (Path.touch, "the file is empty"),
+        (_link("nothing"), "the link leads to no file"),
+        (lambda path: os.symlink(path, path), "the link leads to no file"),
+    ],
+)
+def test_files_without_content_are_named_with_the_reason(name: str, make: Edit, reason: str, tmp_path: Path) -> None:
     write_sound(tmp_path)
+    (tmp_path / name).unlink(missing_ok=True)
     try:
-        os.symlink(tmp_path / "a.model", tmp_path / "a.model")
+        make(tmp_path / name)
         os.symlink(tmp_path, tmp_path / "again")
+        os.symlink(tmp_path / "nothing", tmp_path / "notes.txt")
     except OSError:
         pytest.skip("no links on this system")
-    assert tokdfa.doctor(tmp_path).status == 0
+    found = tokdfa.doctor(tmp_path)
+    named = {finding.values["reason"]: finding.where for finding in found.findings if finding.kind == "check not made"}
+    if make is not Path.touch or name == "a.gguf":
+        assert named == {reason: (name,)}
+        assert found.status == 2
+    else:
+        # Other formats have an error for an empty file.
+        assert reason not in named
+        assert found.status == 1
+
+
+@pytest.mark.parametrize("names", [("[UNUSED_1]", "<unk>", "</s>"), ("<a b>", "a>", "[a"), ("<|x|>", "ordinary")])
+@pytest.mark.parametrize("is_named", [False, True])
+def test_control_tokens_without_rules_are_told_from_missing_rules(
+    names: tuple[str, ...], is_named: bool, tmp_path: Path
+) -> None:
+    model = tokenizer_json(added_tokens=[])["model"]
+    vocab = {**model["vocab"], **{name.replace(" ", "\u0120"): N + index for index, name in enumerate(names)}}
+    written("tokenizer.json", tokenizer_file(model={**model, "vocab": vocab}, added_tokens=[]))(tmp_path)
+    declared = {"additional_special_tokens": [*names]} if is_named else {}
+    written("special_tokens_map.json", json.dumps(declared))(tmp_path)
+    counts = {
+        finding.kind: (str(finding.severity), finding.values["count"])
+        for finding in tokdfa.doctor(tmp_path).findings
+        if finding.kind in ("control tokens are not added", "rules are missing", "dead tokens")
+    }
+    n_control = sum(is_named or (name[0] + name[-1] in ("<>", "[]") and " " not in name) for name in names)
+    n_rules = len(names) - n_control
+    assert counts.pop("control tokens are not added", ("warning", 0)) == ("warning", n_control)
+    # A few dead tokens are more than 1 % here, or not.
+    assert sum(count for _, count in counts.values()) == n_rules
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_rules_are_missing_where_the_last_ordinary_tokens_are_dead(is_cut: bool, tmp_path: Path) -> None:
+    rules = [(b"b" + b"a" * n, b"a") for n in range(1000)]
+    file = tokenizer_json(rules, added_tokens=[])
+    model = file["model"]
+    n = len(model["vocab"])
+    model["vocab"] |= {f"<unused{index}>": n + index for index in range(100)}
+    if is_cut:
+        model["merges"] = model["merges"][:-8]
+    written("tokenizer.json", json.dumps(file))(tmp_path)
+    found = {finding.kind: finding.severity for finding in tokdfa.doctor(tmp_path / "tokenizer.json").findings}
+    assert found["control tokens are not added"] == "warning"
+    assert ("rules are missing" in found) == is_cut
 
 
 HOSTILE = {
