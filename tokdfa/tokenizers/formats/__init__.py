@@ -1,7 +1,8 @@
 """Tokenizer files of every format, and live objects. Untrusted bytes stop here: none are ever unpickled or run.
 
 `read` below takes a path or an object. `reading` has the table of formats: how each is recognised in a folder and by
-its content, and its reader. `live` recognises objects of other libraries by their attributes. The readers are
+its content, and its reader. `live` recognises objects of other libraries by their attributes (with
+`live_object`, `live_sentencepiece`, and `live_merging` for byte pairs merged in Python). The readers are
 `tokenizer_json` (byte pairs; `unigram`, `wordpiece` and `by_piece` for others), `tiktoken` (with encodings by name),
 `tekken`, `sentencepiece`, `rwkv`, `merges`, `vocabulary` (vocab.json and merges.txt), `wordpiece` (vocab.txt) and
 `gguf` (with `gguf_head`, the container, `gguf_tokens`, and `gguf_unigram` for such models). Each returns the same

@@ -209,7 +209,7 @@ def test_shifted_ids_are_applied(byte_fallback: bool) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"legacy": False}, "legacy=False is not modelled"),
+        ({"legacy": False}, "only a model that leaves its texts as they are is modelled: 'LlamaTokenizer'"),
         ({"do_lower_case": True}, "do_lower_case is not modelled"),
         ({"fairseq_offset": 0}, "a control piece has the id of another piece"),
         ({"convert_tokens_to_ids": lambda pieces: [7] * len(pieces)}, "two pieces share an id"),
@@ -230,6 +230,13 @@ def test_slow_tokenizers_that_are_refused(changes: dict[str, Any], message: str)
     assert message in str(caught.value)
 
 
+@pytest.mark.usefixtures("as_of_transformers")
+def test_a_unigram_model_without_legacy_is_refused() -> None:
+    model = processor(sentencepieces.trained("nmt_nfkc", False, "unigram", control=()))
+    with pytest.raises(UnsupportedFeatureError, match="a Unigram model may split the two as one: 'LlamaTokenizer'"):
+        tokdfa.load(LlamaTokenizer(model, legacy=False))
+
+
 def test_python_may_change_texts() -> None:
     # It is not transformers' own.
     with pytest.raises(UnsupportedFeatureError, match="may change texts before its SentencePiece model sees them"):
@@ -238,6 +245,26 @@ def test_python_may_change_texts() -> None:
         UnsupportedFeatureError, match="in Python with neither a SentencePiece model nor byte pairs as GPT-2 has them"
     ):
         tokdfa.load(SimpleNamespace(convert_tokens_to_ids=list))
+
+
+@pytest.mark.parametrize(
+    ("name", "parts", "reason"),
+    [
+        ("BertTokenizer", (), "puts texts into NFC, changes and splits them"),
+        ("XLNetTokenizer", ("sp_model",), "changes quotes, strips accents"),
+        ("CLIPTokenizer", ("bpe_ranks", "encoder", "byte_encoder", "pat"), "cleans and lowers texts by the Unicode"),
+        ("Qwen2Tokenizer", ("bpe_ranks", "encoder", "byte_encoder", "pat"), "puts texts into NFC by the Unicode"),
+    ],
+)
+def test_a_class_in_python_is_refused_with_its_reason(name: str, parts: tuple[str, ...], reason: str) -> None:
+    def method(_: object) -> None: ...
+
+    method.__qualname__, method.__module__ = f"{name}._tokenize", "transformers.models"
+    peer = type(name, (), {**dict.fromkeys(parts, 1), "_tokenize": method, "convert_tokens_to_ids": list})()
+    with pytest.raises(UnsupportedFeatureError) as caught:
+        tokdfa.load(peer)
+    assert f"a tokenizer in Python that {reason}" in str(caught.value)
+    assert f"'{name}' (load {name}Fast, and encode with it)" in str(caught.value)
 
 
 # What is refused

@@ -159,7 +159,10 @@ def of_its_own(peer: GPT2Tokenizer) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (prefixed, "add_prefix_space is not modelled for it: True"),
+        (
+            prefixed,
+            "so that no ids are canonical: True (set it to False, or load the tokenizer with a backend in Rust)",
+        ),
         (not_special, "an added token that is not special, which is found in texts, is not modelled: '<x>'"),
         (with_a_lacking_byte, "bytes without a token, which become the unknown token"),
         (with_a_shared_id, "two tokens share an id, or have none"),
