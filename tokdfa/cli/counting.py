@@ -81,31 +81,34 @@ def print_count(searcher: Searcher, corpus: Corpus, as_json: bool) -> int:
     return 2 if not is_whole else 0 if sum(counts) else 1
 
 
-def print_words(searcher: Searcher, words: list[bytes], corpus: Corpus, as_json: bool) -> int:
-    """Print how often each word occurs in all files, and return the exit status."""
+def print_words(
+    searcher: Searcher, words: list[bytes], name_of: Callable[[bytes], bytes] | None, corpus: Corpus, as_json: bool
+) -> int:
+    """Print how often each word, or each name of patterns, occurs in all files, and return the exit status."""
     from rich.text import Text
 
     from tokdfa.jobs.searching.counting import add_counts, count_words
 
     def counts_of(path: Path, advance: Advance) -> Counts:
-        return count_words(searcher, corpus.chunks(path), advance)
+        return count_words(searcher, corpus.chunks(path), advance, name_of or bytes)
 
+    kind = "word" if name_of is None else "name"
     counts, is_whole = corpus.count(counts_of)
     total: Counts = reduce(add_counts, counts, {})
     count = sum(row[0] for row in total.values())
     shown = {word: total.get(word, [0, 0, 0]) for word in words}
     if as_json:
         names = ("count", "documents", "files")
-        rows = [{"word": _text(word), **dict(zip(names, row, strict=True))} for word, row in shown.items()]
-        print_json({"total": count, "words": rows})
+        rows = [{kind: printable(word), **dict(zip(names, row, strict=True))} for word, row in shown.items()]
+        print_json({"total": count, f"{kind}s": rows})
     else:
-        table = _table("word", "matches", "documents", "files")
+        table = _table(kind, "matches", "documents", "files")
         for word, row in sorted(shown.items(), key=lambda item: -item[1][0]):
             if row[0]:
-                table.add_row(Text(_text(word)), *(f"{n:,}" for n in row))
+                table.add_row(Text(printable(word)), *(f"{n:,}" for n in row))
         print_table(table)
         matches = f"{count:,} match{'es' * (count != 1)}"
-        say(f"{matches} of {len(total):,} of {counted(len(shown), 'word')}")
+        say(f"{matches} of {len(total):,} of {counted(len(shown), kind)}")
     return 2 if not is_whole else 0 if count else 1
 
 
@@ -196,7 +199,8 @@ def _table(name: str, *numbers: str) -> Table:
     return table
 
 
-def _text(word: bytes) -> str:
+def printable(word: bytes) -> str:
+    r"""Return a text; bytes that are not UTF-8 as in ``\xff``."""
     return word.decode("utf-8", "backslashreplace")
 
 

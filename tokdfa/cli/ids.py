@@ -249,3 +249,18 @@ def read_words(path: str) -> list[bytes]:
     if not words:
         raise PatternError("the file contains no words", where=path, hint="write one word per line")
     return words
+
+
+def read_patterns(path: str, other: str) -> dict[str, str]:
+    """Return the patterns of a file, each with its replacement or name (`other`); empty lines are left out."""
+    found: dict[str, str] = {}
+    for number, line in enumerate(read_words(path), 1):
+        pattern, tab, value = line.decode("utf-8", "surrogateescape").partition("\t")
+        if not tab or not pattern or pattern in found:
+            what = (
+                "no tab after a pattern" if not tab else "no pattern" if not pattern else "the pattern is there twice"
+            )
+            hint = f"write a pattern, a tab and its {other} in each line"
+            raise PatternError(what, value=line, where=f"{path}, pattern {number}", hint=hint)
+        found[pattern] = value
+    return found

@@ -10,10 +10,9 @@ from typing import IO, TYPE_CHECKING, Any, TypedDict
 
 import click
 
-from tokdfa.base.errors import PatternError
 from tokdfa.cli import options
 from tokdfa.cli.corpus import is_of_files, progress
-from tokdfa.cli.ids import check_ids_output, ids_and_documents, of_file, read_words
+from tokdfa.cli.ids import check_ids_output, ids_and_documents, of_file, read_patterns, read_words
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import counted, print_json, remark, say
 
@@ -144,7 +143,7 @@ def command(
     replacement: str | None = None
     searched: str | list[bytes] | dict[str, str]
     if patterns is not None:
-        searched = _read_patterns(patterns)
+        searched = read_patterns(patterns, "replacement")
     else:
         searched, replacement = given[0] if words is None else read_words(words), given[-1]
     replacer = Replacer(tokenizer, searched, replacement, limit=limit, check=check, max_seconds=max_seconds)
@@ -187,21 +186,6 @@ def command(
             f"{counted(answer.n_old, 'token')} became {answer.n_new:,}{target}"
         )
     return 0
-
-
-def _read_patterns(path: str) -> dict[str, str]:
-    """Return the patterns of a file and their replacements; empty lines are left out."""
-    found: dict[str, str] = {}
-    for number, line in enumerate(read_words(path), 1):
-        pattern, tab, replacement = line.decode("utf-8", "surrogateescape").partition("\t")
-        if not tab or not pattern or pattern in found:
-            what = (
-                "no tab after a pattern" if not tab else "no pattern" if not pattern else "the pattern is there twice"
-            )
-            hint = "write a pattern, a tab and its replacement in each line"
-            raise PatternError(what, value=line, where=f"{path}, pattern {number}", hint=hint)
-        found[pattern] = replacement
-    return found
 
 
 def _text_of(path: str | None) -> str | None:

@@ -12,12 +12,13 @@ import click
 
 from tokdfa.cli import options
 from tokdfa.cli.corpus import is_of_files
-from tokdfa.cli.counting import Corpus, print_count, print_ngrams, print_words, say_count
-from tokdfa.cli.ids import given_text, of_file, read_words
+from tokdfa.cli.counting import Corpus, print_count, print_ngrams, print_words, printable, say_count
+from tokdfa.cli.ids import given_text, of_file, read_patterns, read_words
 from tokdfa.cli.output import say
 
 if TYPE_CHECKING:
     from tokdfa.base.arrays import IntegerArray
+    from tokdfa.jobs.searching.alternatives import PatternNames
     from tokdfa.jobs.searching.api import Searcher
     from tokdfa.jobs.searching.ngrams import WordRule
     from tokdfa.jobs.searching.stream import Match
@@ -46,6 +47,12 @@ _SHOWN = 60
 @click.option("--overlapping", "wanted", flag_value="all", help="Find all matches, overlapping ones included.")
 @options.words
 @click.option(
+    "--patterns",
+    metavar="FILE",
+    help="Take the patterns and their names from FILE: a pattern, a tab and a name in each line; an earlier pattern is "
+    "preferred.",
+)
+@click.option(
     "--token",
     "names",
     metavar="NAME",
@@ -58,6 +65,12 @@ _SHOWN = 60
     help="With --token: find only ids for which FILE, of the same length as IDS, has 1, such as sampled ids.",
 )
 @click.option("--aligned", is_flag=True, help="Find only matches that begin and end at token boundaries.")
+@click.option(
+    "--text",
+    "with_text",
+    is_flag=True,
+    help="With --json: each match with its text, and with the name of its pattern in --patterns.",
+)
 @click.option("--count", "only_count", is_flag=True, help="Print only the number of matches; --threads is for this.")
 @click.option(
     "--ngrams",
@@ -88,9 +101,11 @@ def command(
     pattern_and_ids: tuple[str, ...],
     wanted: str | None,
     words: str | None,
+    patterns: str | None,
     names: tuple[str, ...],
     mask: str | None,
     aligned: bool,
+    with_text: bool,
     only_count: bool,
     items: str | None,
     n: int | None,
@@ -110,9 +125,10 @@ def command(
     Matches are those in the decoded text, cut at control tokens. Positions count from the beginning of IDS, across its
     documents.
 
-    Each line is one match: first byte, byte after it, first token, token after it, text. With --count IDS may be
-    several files, folders and patterns; with --words as well, each word has a line with its matches, and the documents
-    and files that have one. With --ngrams too, IDS may be several: each contaminated item has a line.
+    Each line is one match: first byte, byte after it, first token, token after it, text, and the name of its pattern
+    in --patterns. With --count IDS may be several files, folders and patterns; with --words or --patterns as well, each
+    word or name has a line with its matches, and the documents and files that have one. With --ngrams too, IDS may be
+    several: each contaminated item has a line.
 
     Exit status: 0 there is a match, 1 there is none, 2 trouble.
 
@@ -121,23 +137,30 @@ def command(
       tokdfa search tokenizer.json "[0-9]{3}-[0-9]{4}" ids.npy
       tokdfa search tokenizer.json --ngrams questions.jsonl -n 13 shards/
     """
-    if (words is not None) + bool(names) + (items is not None) > 1:
-        raise click.UsageError("give one of --words, --token and --ngrams")
+    n_given = (words is not None) + (patterns is not None) + bool(names) + (items is not None)
+    if n_given > 1:
+        raise click.UsageError("give one of --words, --patterns, --token and --ngrams")
+    if with_text and (not as_json or only_count or names or items is not None):
+        raise click.UsageError("--text is for --json with PATTERN, --words or --patterns, without --count")
+    if patterns is not None and wanted not in (None, "first"):
+        raise click.UsageError("--longest and --overlapping are not for --patterns: an earlier pattern is preferred")
     if items is None and (n, rule, item_field) != (None, None, None):
         raise click.UsageError("-n, --rule and --item-field are for --ngrams")
     if escapes and not names:
         raise click.UsageError("--escapes is for --token; regular expressions have escapes of their own")
     names = tuple(given_text(name, escapes=escapes) for name in names)
+    from tokdfa.jobs.searching.alternatives import PatternNames, installed_table
     from tokdfa.jobs.searching.api import Searcher
     from tokdfa.stores import iter_ids
     from tokdfa.tokenizers.loading import load_unsplit
 
-    def searcher_of(searched: str | list[bytes]) -> Searcher:
+    def searcher_of(searched: str | list[bytes], table: str = "regex") -> Searcher:
         tokenizer = load_unsplit(tok, specials=specials, format=format_name)
-        return Searcher(tokenizer, searched, wanted=wanted, aligned=aligned, max_seconds=max_seconds)  # type: ignore[arg-type]
+        return Searcher(tokenizer, searched, wanted=wanted, aligned=aligned, table=table, max_seconds=max_seconds)  # type: ignore[arg-type]
 
     read = partial(iter_ids, dtype=dtype, field=field)
-    n_patterns = 0 if words is not None or names or items is not None else 1
+    n_patterns = 0 if n_given else 1
+    named = None if patterns is None else PatternNames(read_patterns(patterns, "name"))
     corpus = Corpus(pattern_and_ids[n_patterns:], dtype, field, threads)
     if items is not None and corpus.paths:
         if aligned or mask is not None or only_count:
@@ -147,7 +170,10 @@ def command(
     if only_count and not names and corpus.paths:
         if words is not None:
             listed = read_words(words)
-            return print_words(searcher_of(listed), listed, corpus, as_json)
+            return print_words(searcher_of(listed), listed, None, corpus, as_json)
+        if named is not None:
+            searcher = searcher_of(named.pattern, installed_table())
+            return print_words(searcher, named.names, named.name_of, corpus, as_json)
         if len(corpus.paths) > 1 or threads is not None or is_of_files(corpus.paths[0]):
             return print_count(searcher_of(pattern_and_ids[0]), corpus, as_json)
     if threads is not None:
@@ -155,8 +181,8 @@ def command(
     if len(pattern_and_ids) != n_patterns + 1:
         several = "; IDS is one file unless --count is given" if len(pattern_and_ids) > 2 else ""
         raise click.UsageError(
-            "give TOK, PATTERN and IDS, in this order; or TOK, IDS and --words FILE, --token NAME or --ngrams "
-            f"FILE{several}"
+            "give TOK, PATTERN and IDS, in this order; or TOK, IDS and --words FILE, --patterns FILE, --token "
+            f"NAME or --ngrams FILE{several}"
         )
     if mask is not None and not names:
         raise click.UsageError("--mask is for --token")
@@ -165,15 +191,18 @@ def command(
         if names:
             tokenizer = load_unsplit(tok, specials=specials, format=format_name)
             return _print_specials(tokenizer, names, read(ids), mask, only_count=only_count, as_json=as_json)
-        searcher = searcher_of(pattern[0] if words is None else read_words(words))
+        if named is not None:
+            searcher = searcher_of(named.pattern, installed_table())
+        else:
+            searcher = searcher_of(pattern[0] if words is None else read_words(words))
         chunks = read(ids)
         if only_count:
             count = sum(map(len, searcher.iter_matches(chunks)))
             say_count(count, as_json)
         elif as_json:
-            count = _print_json(searcher.iter_matches(chunks))
+            count = _print_json(_with_texts(searcher, chunks, named) if with_text else searcher.iter_matches(chunks))
         else:
-            count = _print_lines(searcher, chunks)
+            count = _print_lines(searcher, chunks, named)
         return 0 if count else 1
 
 
@@ -205,13 +234,13 @@ def _print_specials(
     return 0 if count else 1
 
 
-def _print_json(found: Iterable[Iterable[Match]]) -> int:
+def _print_json(found: Iterable[Iterable[Match | dict[str, object]]]) -> int:
     """Print one object, but only at the end: for a stream that turns out to be bad none is printed."""
     count = 0
     with SpooledTemporaryFile(max_size=_MOST_IN_MEMORY, mode="w+", encoding="ascii") as spool:
         for matches in found:
             for match in matches:
-                spool.write((", " if count else "") + json.dumps(match._asdict()))
+                spool.write((", " if count else "") + json.dumps(match if isinstance(match, dict) else match._asdict()))
                 count += 1
         say('{"matches": [', end="")
         spool.seek(0)
@@ -221,11 +250,27 @@ def _print_json(found: Iterable[Iterable[Match]]) -> int:
     return count
 
 
-def _print_lines(searcher: Searcher, chunks: Iterator[object]) -> int:
+def _with_texts(
+    searcher: Searcher, chunks: Iterator[IntegerArray], named: PatternNames | None
+) -> Iterator[Iterator[dict[str, object]]]:
+    """Yield matches with their texts, and with the names of their patterns if these have some."""
+    for matches, spelled in searcher.iter_spelled(chunks):
+        yield (
+            {
+                **match._asdict(),
+                "text": printable(text),
+                **({} if named is None else {"name": printable(named.name_of(text))}),
+            }
+            for match, text in zip(matches, spelled, strict=True)
+        )
+
+
+def _print_lines(searcher: Searcher, chunks: Iterator[IntegerArray], named: PatternNames | None) -> int:
     count = 0
-    for matches, spelled in searcher.iter_spelled(chunks):  # type: ignore[arg-type]
+    for matches, spelled in searcher.iter_spelled(chunks):
         lines = (
             f"bytes {start}-{end}, tokens {first}-{behind}: {_shown(text)}"
+            f"{'' if named is None else f', {printable(named.name_of(text))}'}"
             for (start, end, first, behind), text in zip(matches, spelled, strict=True)
         )
         if len(matches):

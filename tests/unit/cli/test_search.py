@@ -110,6 +110,66 @@ def test_a_pattern_is_searched_as_it_is_replaced_and_words_by_the_longest(
         assert counts == {"the": 2, "theme": 1}
 
 
+NAMED = {"19[0-9]*|x": "year", "[0-9]+": "number", "the(?:me)?": "word", "é|m": "word"}
+
+
+def by_groups(text: str) -> list[tuple[int, int, str, str]]:
+    """Return the matches of NAMED as `re` finds them, each with the name of the group that matched."""
+    names = [*NAMED.values()]
+    found = re.finditer("|".join(f"({pattern})" for pattern in NAMED), text)
+    at = [len(text[:index].encode()) for index in range(len(text) + 1)]
+    return [(at[each.start()], at[each.end()], each[0], names[int(each.lastindex or 0) - 1]) for each in found]
+
+
+@pytest.mark.parametrize("text", [TEXT, "191 the1 9xé mm 1999the", "éé 42x19"])
+def test_matches_have_texts_and_the_names_of_patterns(
+    text: str, tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.save(tmp_path / "ids.npy", tokdfa.load(tok).encode(text))
+    patterns = tmp_path / "patterns"
+    patterns.write_text("".join(f"{pattern}\t{name}\n" for pattern, name in NAMED.items()), encoding="utf-8")
+    expected = by_groups(text)
+    assert run(tok, tmp_path / "ids.npy", "--patterns", patterns, "--json", "--text") == 0
+    found = json.loads(capsys.readouterr().out)["matches"]
+    assert [(each["start_byte"], each["end_byte"], each["text"], each["name"]) for each in found] == expected
+    assert run(tok, tmp_path / "ids.npy", "--patterns", patterns) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(": ")[2] for line in lines] == [f"{shown!r}, {name}" for *_, shown, name in expected]
+    assert run(tok, tmp_path / "ids.npy", "--patterns", patterns, "--json", "--count") == 0
+    rows = json.loads(capsys.readouterr().out)["names"]
+    counts = {name: sum(own == name for *_, own in expected) for name in NAMED.values()}
+    assert {row["name"]: row["count"] for row in rows} == counts
+
+
+@pytest.mark.parametrize(
+    ("lines", "options", "message"),
+    [
+        ("a\n", [], "no tab after a pattern: b'a'"),
+        ("a\tx\n\\bb\ty\n", [], "a pattern with a look-around, an anchor or an atomic group, among several with names"),
+        ("a*\tx\nb\ty\n", [], "a pattern that matches the empty text, among several"),
+        ("a\tx\n", ["--longest"], "--longest and --overlapping are not for --patterns"),
+        ("a\tx\n", ["--text"], "--text is for --json"),
+        ("a\tx\n", ["--words", "f"], "give one of --words, --patterns, --token and --ngrams"),
+    ],
+)
+def test_patterns_that_cannot_be_named_are_refused(
+    lines: str, options: list[str], message: str, tok: Path, ids: Path, tmp_path: Path, capsys
+) -> None:
+    (tmp_path / "patterns").write_text(lines)
+    assert run(tok, ids, "--patterns", tmp_path / "patterns", *options) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_text_of_a_word_is_the_word(
+    tok: Path, ids: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "words").write_bytes(b"the\ntheme\n\n" + b"\xc3\n")
+    assert run(tok, ids, "--words", tmp_path / "words", "--json", "--text") == 0
+    found = json.loads(capsys.readouterr().out)["matches"]
+    assert [each["text"] for each in found] == ["the", "theme", "the", "\\xc3"]
+    assert all("name" not in each for each in found)
+
+
 def test_words_of_a_file_are_found(tok: Path, ids: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = tmp_path / "words"
     words.write_bytes("\N{BYTE ORDER MARK}the\r\ntheme\n\n.*\né".encode())

@@ -63,9 +63,9 @@ def test_what_is_refused(tokenizer: Path, tmp_path: Path, capsys: pytest.Capture
     ids = ids_file(tmp_path / "ids.npy", [65])
     for arguments, message in (
         (("--token", "<x>", ids), "no such special token: '<x>' (this tokenizer has <|end|>, <|s|>)"),
-        (("--token", "all", "a+", ids), "or TOK, IDS and --words FILE, --token NAME or"),
+        (("--token", "all", "a+", ids), "or TOK, IDS and --words FILE, --patterns FILE, --token NAME"),
         (("a+", ids, "--mask", ids), "--mask is for --token"),
-        (("--token", "all", "--words", ids, ids), "give one of --words, --token and --ngrams"),
+        (("--token", "all", "--words", ids, ids), "give one of --words, --patterns, --token and --ngrams"),
     ):
         assert run("search", tokenizer, *arguments) == 2
         assert message in capsys.readouterr().err

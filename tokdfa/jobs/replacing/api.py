@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import regex
 
 from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray, id_array
 from tokdfa.base.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
@@ -16,12 +15,12 @@ from tokdfa.base.errors import PatternError, TokdfaError, TokenStreamError, Wron
 from tokdfa.base.suggestions import SuggestsNames, is_tokenizer, wrong_argument
 from tokdfa.jobs.replacing.regions import cuts_of
 from tokdfa.jobs.replacing.result import Change, Changes, Output, Replacement, apart, unchanged
-from tokdfa.jobs.replacing.rewriting import Template, Tuning, alternatives, check_replacement
+from tokdfa.jobs.replacing.rewriting import Template, Tuning, check_replacement
 from tokdfa.jobs.replacing.text_run import Job, TextRun
+from tokdfa.jobs.searching.alternatives import alternatives, installed_table
 from tokdfa.jobs.searching.api import DEFAULT_MAX_PENDING, Searcher
 from tokdfa.jobs.validation.validator import Validator, checked_separator, document_starts
 from tokdfa.regex.syntax import is_nullable, parse
-from tokdfa.regex.unicode.versions import known_versions
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["Change", "Changes", "Replacement", "Replacer", "replace"]
@@ -140,15 +139,15 @@ class Replacer(SuggestsNames):
         if replacements is None:
             check_replacement(replacement)
         else:
+            for each in replacements.values():
+                check_replacement(each)
             pattern = alternatives(replacements)
         self.tokenizer = tokenizer
         self._limit = None if limit is None else int(limit)
         self._check = check
         if not isinstance(pattern, str) and isinstance(pattern, Iterable):
             pattern = list(pattern)
-        # The classes of the installed library, which reads the captures of groups.
-        version = regex.__version__
-        table = f"regex=={version}" if version in known_versions("regex") else "regex"
+        table = installed_table()
         limits: dict[str, Any] = {"max_states": max_states, "max_seconds": max_seconds, "max_pending": max_pending}
         searcher = Searcher(tokenizer, pattern, wanted="first", table=table, **limits)
         for word in () if isinstance(pattern, str) else pattern:

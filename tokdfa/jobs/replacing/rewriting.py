@@ -13,8 +13,9 @@ import regex
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import AlphabetError, PatternError, TokenStreamError, WrongTypeError
 from tokdfa.jobs.replacing.regions import Cuts
+from tokdfa.jobs.searching.alternatives import depends_on_context
 from tokdfa.kernels.replacing.regions import kinds_of
-from tokdfa.regex.syntax import Anchor, Assertion, Atomic, LookAhead, Node, Repeat, children, is_nullable, parse
+from tokdfa.regex.syntax import Anchor, LookAhead, parse
 
 _Spans: TypeAlias = Sequence[tuple[int, int]]
 """Where matches begin and end in the bytes of a region."""
@@ -40,12 +41,12 @@ class Template:
         self.text: bytes | None = None  # The replacement, if it is the same for all matches
         if len(self._rules) > 1:
             assert isinstance(pattern, str)
-            self.captures |= _holds(parse(pattern), (LookAhead, Anchor))
+            self.captures |= depends_on_context(parse(pattern), (LookAhead, Anchor))
         if not any(whole or other for whole, other in groups) and len({*replacements.values()}) == 1:
             self.text = _encoded(regex.sub("x", self._rules[0][1], "x"), self._rules[0][1])
             self.captures = False
         elif (self.captures or len(self._rules) > 1) and isinstance(pattern, str):
-            self.looks_far = _holds(parse(pattern), ())
+            self.looks_far = depends_on_context(parse(pattern), ())
 
     def of_whole(self, text: bytes) -> bytes:
         """Return the replacement of a match with this text, if nothing else is captured."""
@@ -63,22 +64,6 @@ class Template:
         else:
             _, replacement = self._rules[0]
         return _encoded(match.expand(replacement), replacement)
-
-
-def alternatives(patterns: Mapping[str, str]) -> str:
-    """Return an expression for several ones, with the earlier ones preferred; refused if it means another."""
-    for pattern, replacement in patterns.items():
-        if not isinstance(pattern, str):
-            raise WrongTypeError("a pattern must be a str", value=pattern)
-        check_replacement(replacement)
-        if is_nullable(parse(pattern)):
-            raise PatternError("a pattern that matches the empty text, among several", value=pattern)
-        if regex.compile(pattern).flags != regex.compile("").flags:
-            hint = "write (?i:…) around a part of it"
-            raise PatternError("flags for the whole of a pattern, among several", value=pattern, hint=hint)
-    if not patterns:
-        raise PatternError("there is no pattern")
-    return "|".join(f"(?:{pattern})" for pattern in patterns) if len(patterns) > 1 else next(iter(patterns))
 
 
 def _groups(pattern: Any, replacement: str) -> list[tuple[str | None, str | None]]:
@@ -106,16 +91,6 @@ def _encoded(text: str, replacement: str) -> bytes:
     except UnicodeEncodeError as error:
         what = "the replacement has half of a surrogate pair, which cannot occur in a text"
         raise PatternError(what, value=replacement, where=f"character {error.start}") from None
-
-
-def _holds(tree: Node, others: tuple[type, ...]) -> bool:
-    """Return whether the path of a match may depend on more than the symbols next to it, or nodes are of `others`."""
-    nodes = [tree]
-    for node in nodes:  # grows during the loop
-        if isinstance(node, (Atomic, Assertion, *others)) or (isinstance(node, Repeat) and node.mode == "possessive"):
-            return True
-        nodes.extend(children(node))
-    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,15 +18,20 @@ Counts = dict[bytes, list[int]]
 """By word: the number of matches, of documents with one, and of files with one."""
 
 
-def count_words(searcher: Searcher, chunks: Iterable[Chunk], advance: Callable[[int], object]) -> Counts:
-    """Return how often each word that is matched occurs in a file; a file without documents is one."""
+def count_words(
+    searcher: Searcher,
+    chunks: Iterable[Chunk],
+    advance: Callable[[int], object],
+    name_of: Callable[[bytes], bytes] = bytes,
+) -> Counts:
+    """Return how often each word, or match of a name, occurs in a file; a file without documents is one."""
     found: Counts = {}
     last: dict[bytes, int] = {}  # The last document with the word.
     reader = _Reader(chunks, advance)
     for matches, spelled in searcher.iter_spelled(reader.ids()):
         ends = matches.rows[:, 3] - 1
         documents = np.searchsorted(reader.starts(), ends, side="right").tolist()
-        for word, document in zip(spelled, documents, strict=True):
+        for word, document in zip(map(name_of, spelled), documents, strict=True):
             row = found.setdefault(word, [0, 0, 1])
             row[0] += 1
             row[1] += last.get(word) != document
