@@ -58,6 +58,8 @@ from tokdfa.jobs.rollouts.api import check_rollout as check_rollout
 from tokdfa.jobs.rollouts.api import check_rollouts as check_rollouts
 from tokdfa.jobs.rollouts.api import iter_rollout_checks as iter_rollout_checks
 from tokdfa.jobs.rollouts.frameworks import Rollout as Rollout
+from tokdfa.jobs.rollouts.masks import MaskFault as MaskFault
+from tokdfa.jobs.rollouts.masks import MaskFinding as MaskFinding
 from tokdfa.jobs.rollouts.prefix import PrefixCheck as PrefixCheck
 from tokdfa.jobs.rollouts.prefix import PrefixKind as PrefixKind
 from tokdfa.jobs.rollouts.prefix import check_prefix as check_prefix
@@ -83,6 +85,7 @@ from tokdfa.jobs.splices.turns import Turns as Turns
 from tokdfa.jobs.splices.turns import check_turns as check_turns
 from tokdfa.jobs.templates.api import TemplateCheck as TemplateCheck
 from tokdfa.jobs.templates.api import check_template as check_template
+from tokdfa.jobs.templates.masks import check_masks as check_masks
 from tokdfa.jobs.templates.prefixes import TemplatePrefix as TemplatePrefix
 from tokdfa.jobs.templates.seams import TemplateSeam as TemplateSeam
 from tokdfa.jobs.validation.api import validate as validate

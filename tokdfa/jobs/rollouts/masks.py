@@ -19,6 +19,8 @@ from tokdfa.jobs.rollouts.result import RolloutCheck, counted
 from tokdfa.jobs.rollouts.turns import Markers, Part, Turn, TurnFinder, Turns
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
+__all__ = ["EDGES", "MaskFault", "MaskFinding", "MaskTally", "Place", "Span"]
+
 EDGES = ("before", "first", "last", "after")
 """The ids at the edges of a trained span: the one before it, its first and its last, and the one after it."""
 
@@ -33,6 +35,11 @@ class MaskFault(DescribedEnum):
     ----------
     meaning : str
         One sentence that describes the fault.
+
+    Examples
+    --------
+    >>> tokdfa.MaskFault("stop-untrained").meaning
+    'The reply is trained, and the stop token after it is not.'
     """
 
     SHIFTED = "shifted", "Every span begins and ends one id too early, or one too late."
@@ -73,6 +80,14 @@ class MaskFinding(Displayed):
         The first case.
     shift : int
         For a shifted mask: -1 if it is one id too early, 1 if it is one too late.
+
+    Examples
+    --------
+    >>> template = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</{{ m.role }}>{% endfor %}"
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> ids = tokenizer.encode("<user>Hi</user><assistant>Yes</assistant>")
+    >>> tokdfa.check_masks(tokenizer, [tokdfa.Rollout(ids)], template)[0].reason
+    'text that the model did not write is trained, 1 time in 1 reply'
     """
 
     kind: MaskFault

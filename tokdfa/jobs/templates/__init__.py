@@ -9,7 +9,7 @@ Read in this order:
 3. `contents`: the conditions of a rendering on contents, parts of contents, and contents that fulfil conditions.
 4. `seams` and `prefixes`: the decisions about the seams next to each slot, and whether the ids of a conversation are
    kept when a turn is added.
-5. `markers`: the texts that begin and end turns, for the masks of rollouts.
+5. `markers`: the texts that begin and end turns, for `masks`, which compares the masks of rollouts with them.
 6. `api`: `check_template`, which makes these decisions, and decides injection.
 
 Used by: the commands `template` and `rollouts`. It needs jinja2, the extra `templates`.

@@ -301,3 +301,16 @@ def test_the_masks_of_transformers_by_generation_blocks_are_sound(chats: dict[st
         assert chat.faults([(made["input_ids"], made["assistant_masks"])]) == [], turns
         n_trained += sum(made["assistant_masks"])
     assert n_trained > 20
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_masks_are_checked_by_one_function(name: str, chats: dict[str, Chat]) -> None:
+    chat = chats[name]
+    talks = chat.talks(random.Random(5), plain=True)
+    late = [tokdfa.Rollout(each.ids, [0, *each.mask[:-1]]) for each in talks]
+    sound = [tokdfa.Rollout(each.ids, each.mask) for each in talks]
+    variables = {"bos_token": chat.form.begin}
+    found = [
+        tokdfa.check_masks(chat.tokenizer, some, chat.form.template, variables=variables) for some in (sound, late)
+    ]
+    assert [[finding.kind.value for finding in each] for each in found] == [[], ["shifted"]]
