@@ -16,6 +16,8 @@ __all__ = ["KeptTexts"]
 _CLASS = re.compile(r"\\[pP]\{\^?(\w+)\}|\\([swdSWD])")
 _FOLDED: Ranges = ((0x17F, 0x17F), (0x212A, 0x212A))
 
+_MOST_LEFT_OUT = 10_000
+
 
 class KeptTexts(NamedTuple):
     """A pattern of texts that all keep their ids, and the number of code points that these texts do not have."""
@@ -27,7 +29,8 @@ class KeptTexts(NamedTuple):
 def texts_without_changes(one: Splitting, other: Splitting, witness: str) -> KeptTexts | None:
     r"""Return the texts without characters that two splittings class differently.
 
-    None if the classes are not known, or the witness of a difference has none of these characters.
+    None if the classes are not known, the witness of a difference has none of these characters, or they are too many,
+    as capital letters are, which llama.cpp does not know by their class.
 
     Examples
     --------
@@ -46,10 +49,11 @@ def texts_without_changes(one: Splitting, other: Splitting, witness: str) -> Kep
             changed = union(changed, difference(mine, its), difference(its, mine))
     except PatternError:
         return None
-    if not any(contains(changed, ord(character)) for character in witness):
+    n_left_out = sum(high - low + 1 for low, high in changed)
+    if n_left_out > _MOST_LEFT_OUT or not any(contains(changed, ord(character)) for character in witness):
         return None
     spans = (f"{_escaped(low)}-{_escaped(high)}" if low < high else _escaped(low) for low, high in changed)
-    return KeptTexts(f"[^{''.join(spans)}]*", sum(high - low + 1 for low, high in changed))
+    return KeptTexts(f"[^{''.join(spans)}]*", n_left_out)
 
 
 def _classes(patterns: list[str]) -> Iterator[str]:
