@@ -1,28 +1,37 @@
-"""Related work on byte pair encoding: the statements that tokdfa uses, each against Algorithm 1."""
+"""Related work: the statements that tokdfa uses, each against Algorithm 1 or the longest match."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 from hypothesis import given, settings
 
 from tests.support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
+from tests.support.tokenizer_files import rwkv_lines
 from tokdfa import (
     CompactTokenDFA,
     Dictionary,
+    LinMaxMatch,
     Rule,
     SubsequentialTransducer,
     Transducer,
+    WordPieceVocabulary,
     default_dictionary,
     guide,
     load,
     look_ahead,
+    max_match,
     token_dfa,
     tokenize_single_pass,
 )
 from tokdfa.automata.alphabet import Word
+
+# Whether a word came later than the first, and its symbols: a node of a trie, or a token.
+Node: TypeAlias = tuple[bool, str]
 
 DICTIONARIES = [*all_proper_dictionaries("ab", 3, up_to_renaming=True)][::25]
 
@@ -122,6 +131,122 @@ def test_transducers_of_rules_composed_have_at_most_two_to_the_n_states() -> Non
     transducers = [RuleTransducer(rule) for rule in doubling]
     states = {state for state, _ in composed(transducers, "a" * 200)} - {()}
     assert len(states) == 2**5 == SubsequentialTransducer(doubling).explicit().n_states
+
+
+# MaxMatch as a transducer: a second construction of the longest match, from left to right.
+
+
+class MaxMatchTransducer:
+    """Reads symbols down two tries: of the words that begin a text, and of those that come later.
+
+    Where a node has no edge for the next symbol, its link writes tokens and leads to the node of the rest.
+    """
+
+    def __init__(self, opening: Iterable[str], later: Iterable[str]) -> None:
+        words = {*((False, word) for word in opening), *((True, word) for word in later)}
+        roots = (False, ""), (True, "")
+        self.nodes = {*roots, *((is_later, word[:n]) for is_later, word in words for n in range(1, len(word) + 1))}
+        self.links: dict[Node, tuple[Node, list[Node]]] = {}
+        self.n_followed = 0
+        for is_later, path in sorted(self.nodes, key=lambda node: len(node[1])):
+            if (is_later, path) in words:
+                self.links[is_later, path] = (True, ""), [(is_later, path)]
+            elif path and (is_later, path[:-1]) in self.links:
+                link, written = self.links[is_later, path[:-1]]
+                step = self.read(link, path[-1])
+                if step:
+                    self.links[is_later, path] = step[0], written + step[1]
+        self.n_followed = 0
+
+    def follow(self, node: Node) -> tuple[Node, list[Node]]:
+        self.n_followed += 1
+        return self.links[node]
+
+    def read(self, node: Node, symbol: str) -> tuple[Node, list[Node]] | None:
+        """Return the next node and the tokens written, or None if nothing matches."""
+        written: list[Node] = []
+        while (child := (node[0], node[1] + symbol)) not in self.nodes:
+            if node not in self.links:
+                return None
+            node, tokens = self.follow(node)
+            written += tokens
+        return child, written
+
+    def __call__(self, text: str) -> list[Node] | None:
+        """Return the tokens, or None if nothing matches at some place."""
+        node, written = (False, ""), list[Node]()
+        for symbol in text:
+            step = self.read(node, symbol)
+            if step is None:
+                return None
+            node, written = step[0], written + step[1]
+        while node[1]:
+            if node not in self.links:
+                return None
+            node, tokens = self.follow(node)
+            written += tokens
+        return written
+
+
+def longest_first(opening: set[str], later: set[str], text: str) -> list[Node] | None:
+    """MaxMatch by definition."""
+    tokens: list[Node] = []
+    while text:
+        fitting = [word for word in (later if tokens else opening) if text.startswith(word)]
+        if not fitting:
+            return None
+        tokens.append((bool(tokens), max(fitting, key=len)))
+        text = text[len(tokens[-1][1]) :]
+    return tokens
+
+
+def random_words(dice: random.Random, symbols: str) -> set[str]:
+    return {"".join(dice.choices(symbols, k=dice.randint(1, 6))) for _ in range(dice.randint(1, 12))}
+
+
+def test_transducer_with_failure_links_is_the_longest_match_of_wordpiece() -> None:
+    dice, n_followed, n_unknown, n_tokenized = random.Random(1), 0, 0, 0
+    for _ in range(200):
+        opening, later = random_words(dice, "abc"), {*random_words(dice, "abc"), *dice.choice(["", "abc"])}
+        vocabulary = WordPieceVocabulary(["[UNK]", *sorted(opening), *(f"##{word}" for word in sorted(later))])
+        transducer, machine = MaxMatchTransducer(opening, later), LinMaxMatch(vocabulary)
+        for _ in range(20):
+            text = dice.choice([*sorted(opening)]) + "".join(dice.choices("abc", k=dice.randint(0, 20)))
+            transducer.n_followed = 0
+            tokens = transducer(text)
+            spelled = ["[UNK]"] if tokens is None else ["##" * is_later + word for is_later, word in tokens]
+            assert tokens == longest_first(opening, later, text)
+            assert spelled == vocabulary.spell(machine.tokenize(text)) == vocabulary.spell(max_match(vocabulary, text))
+            # Every link writes one token or more, so the time is linear.
+            assert transducer.n_followed <= len(text)
+            n_followed += transducer.n_followed
+            n_unknown += tokens is None
+            n_tokenized += tokens is not None
+    assert n_followed > 5000
+    assert n_unknown > 500
+    assert n_tokenized > 500
+
+
+def test_transducer_with_failure_links_is_the_longest_match_of_rwkv(tmp_path: Path) -> None:
+    dice, n_followed, n_several = random.Random(2), 0, 0
+    for _ in range(20):
+        words = {*map(chr, range(256)), *(word for _ in range(3) for word in random_words(dice, "abé\x80"))}
+        ids = {word: id for id, word in enumerate(sorted(words), start=1)}
+        path = tmp_path / "rwkv_vocab.txt"
+        path.write_bytes(rwkv_lines({word.encode("latin-1"): id for word, id in ids.items()}))
+        tokenizer, transducer = load(path), MaxMatchTransducer(words, words)
+        n_several += any(len(tokens) > 1 for _, tokens in transducer.links.values())
+        for _ in range(20):
+            text = "".join(dice.choices("abcé中", k=dice.randint(0, 40)))
+            # A symbol of the transducer is a byte, as the code point of its number.
+            symbols = text.encode().decode("latin-1")
+            tokens = transducer(symbols)
+            assert tokens is not None
+            assert tokens == longest_first(words, words, symbols)
+            assert tokenizer.encode(text).tolist() == [ids[word] for _, word in tokens]
+        n_followed += transducer.n_followed
+    assert n_followed > 5000
+    assert n_several > 10
 
 
 # Incremental tokenization: the tokens of every prefix; and how many of them are settled.
