@@ -111,8 +111,9 @@ def in_order(groups: Iterable[Group]) -> tuple[Group, ...]:
 class GroupSum:
     """The sum of groups. The largest are kept, and `error` is by how much their counts may be too low."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST_GROUPS) -> None:
         self.error = 0
+        self._most = most
         self._groups: dict[tuple[Any, ...], Group] = {}
 
     def add(self, groups: Iterable[Group], error: int = 0) -> None:
@@ -124,8 +125,8 @@ class GroupSum:
                 first = min(known, group, key=lambda each: each.place)
                 group = replace(first, count=known.count + group.count)
             self._groups[key] = group
-        if len(self._groups) > 8 * MOST_GROUPS:
-            self._keep(4 * MOST_GROUPS)
+        if len(self._groups) > 8 * self._most:
+            self._keep(4 * self._most)
 
     def _keep(self, most: int) -> None:
         ordered = in_order(self._groups.values())
@@ -135,7 +136,7 @@ class GroupSum:
 
     def largest(self) -> tuple[Group, ...]:
         """Return the groups that are kept, the largest first."""
-        self._keep(MOST_GROUPS)
+        self._keep(self._most)
         return tuple(self._groups.values())
 
 
@@ -200,7 +201,8 @@ class GroupCounter:
     too seldom.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST_GROUPS) -> None:
+        self._most = most
         self.error = 0
         self._counts: dict[bytes, int] = {}
         self._first: dict[bytes, _First] = {}
@@ -239,8 +241,8 @@ class GroupCounter:
             else:
                 still_open.append(key)
         self._open = still_open
-        if len(self._counts) > 4 * MOST_GROUPS:
-            self._keep(2 * MOST_GROUPS)
+        if len(self._counts) > 4 * self._most:
+            self._keep(2 * self._most)
 
     def _keep(self, most: int) -> list[bytes]:
         ordered = sorted(self._counts, key=lambda key: (-self._counts[key], key))
@@ -254,7 +256,7 @@ class GroupCounter:
 
     def groups(self, tokenizer: AnyTokenizer) -> tuple[Group, ...]:
         """Return the largest groups."""
-        return in_order(self._group(tokenizer, key) for key in self._keep(MOST_GROUPS))
+        return in_order(self._group(tokenizer, key) for key in self._keep(self._most))
 
     def _group(self, tokenizer: AnyTokenizer, key: bytes) -> Group:
         kind, rule, n_ids, n_canonical, *ids = np.frombuffer(key, dtype=np.int64).tolist()
@@ -303,14 +305,14 @@ def texts_of(tokenizer: AnyTokenizer, *parts: Sequence[int]) -> list[str]:
 _REPLACEMENT = "\ufffd".encode()
 
 
-def keys_out_of_range(values: IntegerArray) -> tuple[list[bytes], list[int], Int64Array, int]:
+def keys_out_of_range(values: IntegerArray, most: int = MOST_GROUPS) -> tuple[list[bytes], list[int], Int64Array, int]:
     """Return the keys of ids that a tokenizer does not have, their counts, the first index of each, and an error.
 
     Only the most frequent are returned; the others occur at most as often as the error says.
     """
     distinct, index, counts = np.unique(values, return_index=True, return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    kept, rest = np.sort(order[:MOST_GROUPS]), order[MOST_GROUPS:]
+    kept, rest = np.sort(order[:most]), order[most:]
     kind = KIND_INDEX[ViolationKind.ID_OUT_OF_RANGE]
     heads = (
         [kind, -2 if value > _LAST else -1, 1, -1, value - _WRAP * (value > _LAST)] for value in distinct[kept].tolist()

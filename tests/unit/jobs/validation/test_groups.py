@@ -15,7 +15,6 @@ from tests.support.families import FAMILIES
 from tests.support.written_stores import write_jsonl
 from tokdfa.base.errors import TokdfaError
 from tokdfa.jobs.shards.check import check_shard
-from tokdfa.jobs.validation import groups
 from tokdfa.jobs.validation.groups import MOST_IDS, Group, GroupCounter, GroupSum, keys_out_of_range
 from tokdfa.jobs.validation.recent import LastIds
 
@@ -88,18 +87,15 @@ def test_ids_out_of_range_are_groups_by_id(tmp_path: Path) -> None:
     [(1, 1, 400), (1, 12, 60), (12, 1, 60), (6, 12, 80)],
     ids=["in a chunk", "in a shard", "in the sum", "everywhere"],
 )
-def test_too_many_groups_are_counted_within_the_error(
-    n_shards: int, n_chunks: int, n_ids: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(groups, "MOST_GROUPS", 64)
+def test_too_many_groups_are_counted_within_the_error(n_shards: int, n_chunks: int, n_ids: int) -> None:
     drawn = np.random.default_rng(3)
-    total, expected = GroupSum(), Counter[int]()
+    total, expected = GroupSum(64), Counter[int]()
     for shard in range(n_shards):
-        counter = GroupCounter()
+        counter = GroupCounter(64)
         for _ in range(n_chunks):
             # Few ids are frequent, and many are rare.
             values = (2e4 * drawn.random(n_ids) ** 4).astype(np.int64) + 10**6
-            keys, counts, at, error = keys_out_of_range(values)
+            keys, counts, at, error = keys_out_of_range(values, 64)
             counter.error += error
             for number in counter.count(keys, counts):
                 counter.note(keys[number], (f"{shard:02}", "token", 0, int(at[number])), LastIds(), (0, 0), 0)
