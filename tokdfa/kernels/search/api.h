@@ -142,7 +142,7 @@ typedef struct {
     int64_t n_effects;
 } tokdfa_word_reader;
 
-/* The n-grams that are looked for. Written once, by tokdfa_number_ngrams, and read-only from then on. */
+/* The n-grams that are looked for, built by tokdfa_number_ngrams. Read-only once it is built. */
 typedef struct {
     const uint8_t *bytes; /* the words of all items, one space between two of an item */
     int64_t n_bytes;
