@@ -79,6 +79,11 @@ VALUES: dict[str, Any] = {
     ),
     "Examination": tokdfa.Examination(()),
     "Finding": tokdfa.Finding("ids", "size fits", "ok", ("config.json",), {"size": 320, "ids": 300}),
+    "MaskFinding": tokdfa.check_masks(
+        TOKENIZER,
+        [tokdfa.Rollout(TOKENIZER.encode("<user>Hi</user><assistant>Yes</assistant>"))],
+        "{% for m in messages %}<{{ m.role }}>{{ m.content }}</{{ m.role }}>{% endfor %}",
+    )[0],
     "Candidate": Candidate("x"),
     "Identification": Identification("x", "", None, True, 0, True, (), (Candidate("x"),)),
     "RolloutChecks": tokdfa.check_rollouts(TOKENIZER, [[64, 261, 1193]], [[False, True, True]]),
