@@ -268,6 +268,8 @@ def test_files_without_content_are_named_with_the_reason(name: str, make: Edit, 
         pytest.skip("no links on this system")
     found = tokdfa.doctor(tmp_path)
     named = {finding.values["reason"]: finding.where for finding in found.findings if finding.kind == "check not made"}
+    # Where transformers is not installed, its class is one more check that is not made.
+    named = {why: where for why, where in named.items() if not why.startswith("transformers is not installed")}
     if make is not Path.touch or name == "a.gguf":
         assert named == {reason: (name,)}
         assert found.status == 2
