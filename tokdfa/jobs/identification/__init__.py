@@ -13,6 +13,6 @@ Read in this order:
 
 Used by: the command `guess`.
 
-Cost: reading the sample, by default a million ids, and judging it by each candidate that is near: 30 ms for 65,536 ids
+Cost: reading the sample, by default a million ids, and judging it by each candidate that is near: 40 ms for 65,536 ids
 and ten candidates, two seconds if none fits.
 """

@@ -138,7 +138,7 @@ def identify_each(
 
     Notes
     -----
-    Cost, for 10 tokenizers and 65,536 ids of each store: some 30 ms if one of them fits, two seconds if none does.
+    Cost, for 10 tokenizers and 65,536 ids of each store: some 40 ms if one of them fits, two seconds if none does.
 
     Examples
     --------

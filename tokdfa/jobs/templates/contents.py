@@ -110,7 +110,7 @@ def agree(conditions: Iterable[Condition], others: Iterable[Condition]) -> bool:
 
 
 def are_possible(conditions: Sequence[Condition]) -> bool:
-    """Return whether contents of which it is known what they are fulfil the other conditions."""
+    """Return whether contents that are known fulfil the other conditions."""
     known = {
         of.content: text for of, question, text, holds in conditions if question == "is" and holds and not of.steps
     }

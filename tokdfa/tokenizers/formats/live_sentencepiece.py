@@ -65,7 +65,7 @@ def read_over_processor(source: Live, model: Any, format: str | None) -> Content
         raise source.fault("two pieces share an id, or have none")
     unknown = contents.fallback.unknown if contents.fallback is not None else None
     if unknown is not None and source.get("unk_token_id") != own[pieces.index(unknown)]:
-        raise source.fault("what is unknown does not get the id of the unknown piece")
+        raise source.fault("unknown text does not get the id of the unknown piece")
     for id, text, is_special in source.added_tokens():
         if id in own:
             continue

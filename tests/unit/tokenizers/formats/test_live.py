@@ -213,7 +213,7 @@ def test_shifted_ids_are_applied(byte_fallback: bool) -> None:
         ({"do_lower_case": True}, "do_lower_case is not modelled"),
         ({"fairseq_offset": 0}, "a control piece has the id of another piece"),
         ({"convert_tokens_to_ids": lambda pieces: [7] * len(pieces)}, "two pieces share an id"),
-        ({"unk_token_id": 5}, "what is unknown does not get the id of the unknown piece"),
+        ({"unk_token_id": 5}, "unknown text does not get the id of the unknown piece"),
         ({"sp_model": object()}, "its sp_model is no SentencePieceProcessor"),
         ({"added_tokens_decoder": {9000: SimpleNamespace(content="x", special=False)}}, "that is not special"),
         ({"added_tokens_decoder": {1 << 24: SimpleNamespace(content="x", special=True)}}, "has the id of another"),
