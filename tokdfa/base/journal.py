@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -71,9 +72,9 @@ def _row(line: bytes) -> Row | None:
 
 
 def facts_of(path: str | Path) -> list[int] | None:
-    """Return facts about a file that change when it does; None if there is none."""
+    """Return facts about a file that change when it does; None if there is no regular file."""
     try:
         facts = Path(path).stat()
     except OSError:
         return None
-    return [facts.st_size, facts.st_mtime_ns]
+    return [facts.st_size, facts.st_mtime_ns] if stat.S_ISREG(facts.st_mode) else None

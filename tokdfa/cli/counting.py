@@ -57,7 +57,7 @@ class Corpus:
 
         if str(path) == "-":
             return map(Chunk, self.ids(path))
-        return consistent(open_store(path, dtype=self._dtype, field=self._field)).iter_chunks()
+        return consistent(open_store(path, dtype=self._dtype, field=self._field)).read()
 
 
 def say_count(count: int, as_json: bool) -> None:

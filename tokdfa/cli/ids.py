@@ -93,7 +93,7 @@ def ids_and_documents(
     store = consistent(open_store(ids, dtype=dtype, field=field))
     starts = store.starts() if store.has_documents else None
     records = Records(store)
-    return records.of(store.iter_chunks()), starts, records if store.unit not in ("byte", "token") else None
+    return records.of(store.read()), starts, records if store.unit not in ("byte", "token") else None
 
 
 def stream_of(ids: str, dtype: str | None, field: str | None, documents: str | None) -> Store:

@@ -414,7 +414,7 @@ def _store_fields(store: Store) -> dict[str, Any]:
     if not problems and (ids is None or (store.has_documents and documents is None)):
         ids, documents = 0, 0 if store.has_documents else None
         try:
-            for chunk in store.iter_chunks():
+            for chunk in store.read():
                 dtype = chunk.ids.dtype if dtype is None and store.format.startswith("MDS") else dtype
                 ids += len(chunk.ids)
                 if documents is not None and chunk.starts is not None:

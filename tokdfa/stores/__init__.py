@@ -70,7 +70,7 @@ def iter_ids(
             return iter_stream(sys.stdin.buffer, dtype_of(dtype), "standard input", size=size)
         return iter_text_or_json(sys.stdin.buffer, "standard input", size=size)
     store = consistent(open_store(source, dtype=dtype, field=field))
-    return (chunk.ids for chunk in store.iter_chunks(size=size) if len(chunk.ids))
+    return (chunk.ids for chunk in store.read(size=size) if len(chunk.ids))
 
 
 def consistent(store: Store) -> Store:

@@ -13,6 +13,7 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int64Array, IntegerArray, id_array, offsets_of
 from tokdfa.base.errors import TokdfaError, TokenStreamError
+from tokdfa.base.journal import facts_of
 from tokdfa.base.suggestions import nearest
 
 Dtype: TypeAlias = "np.dtype[np.integer[Any]]"
@@ -137,6 +138,13 @@ class Store(ABC):
     def __post_init__(self) -> None:
         self.files = self.files or (self.path,)
         self.problems, self.members = tuple(self.problems), tuple(self.members)
+        self.facts = [*map(facts_of, self.files)]
+
+    def check_unchanged(self) -> None:
+        """Raise TokenStreamError if a file has changed since it was opened."""
+        for file, before in zip(self.files, self.facts, strict=True):
+            if facts_of(file) != before:
+                raise TokenStreamError("the file changed while it was read", where=str(file))
 
     @abstractmethod
     def iter_chunks(self, begin: int = 0, end: int | None = None, *, size: int | None = None) -> Iterator[Chunk]:
@@ -146,6 +154,11 @@ class Store(ABC):
         how many ids are read at once, or bytes of text; it changes the cost, never the ids. A file that is damaged or
         cut short is a TokenStreamError, and says where.
         """
+
+    def read(self, *, size: int | None = None) -> Iterator[Chunk]:
+        """Yield all ids, as `iter_chunks` does; if a file changed meanwhile, a TokenStreamError comes at the end."""
+        yield from self.iter_chunks(size=size)
+        self.check_unchanged()
 
     def starts(self) -> Int64Array:
         """Return the ids with which documents begin, in order; all of the store is read unless they are recorded."""

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray
 from tokdfa.base.atomic import Data, write_together
 from tokdfa.base.errors import TokdfaError, TokenStreamError, UnsupportedFeatureError
-from tokdfa.base.journal import Journal, Row, facts_of, head_of
+from tokdfa.base.journal import Journal, Row, head_of
 from tokdfa.jobs.replacing.api import Replacer
 from tokdfa.jobs.replacing.carrying import edited, located
 from tokdfa.stores.opening import find_stores, open_store
@@ -113,7 +113,7 @@ class _Job:
         """Return where a file, or a folder, is written."""
         return self._output / path.relative_to(self._root)
 
-    def write(self, store: Store, facts: list[list[int] | None]) -> Counts:
+    def write(self, store: Store) -> Counts:
         """Write a store with other ids, or copy its files if there are none; refused if a file changes meanwhile."""
         folder = self.target(store.files[0]).parent
         folder.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ class _Job:
         for number, (path, write) in enumerate(contents(store, edit, folder).items()):
             files[path] = partial(_write, write, store.files[number], edit, is_first=not number)
         last = [*files][-1]
-        files[last] = partial(_write_and_check, files[last], store, facts)
+        files[last] = partial(_write_and_check, files[last], store)
         write_together(files)
         return edit.counts
 
@@ -138,11 +138,9 @@ def _write(write: Any, old: Path, edit: _Edit, stream: BinaryIO, *, is_first: bo
             shutil.copyfileobj(source, stream, 1 << 20)
 
 
-def _write_and_check(write: Any, store: Store, facts: list[list[int] | None], stream: BinaryIO) -> None:
+def _write_and_check(write: Any, store: Store, stream: BinaryIO) -> None:
     write(stream)
-    for file, before in zip(store.files, facts, strict=True):
-        if facts_of(file) != before:
-            raise TokenStreamError("the file changed while it was read", where=str(file))
+    store.check_unchanged()
 
 
 def replace_files(
@@ -217,12 +215,12 @@ def replace_files(
         done = _known(journal, job) if resume else {}
 
         def write(path: Path) -> tuple[Path, Counts | Problem]:
-            store, facts = stores[path]
-            if path in done and done[path][0] == facts:
+            store = stores[path]
+            if path in done and done[path][0] == store.facts:
                 return path, done[path][1]
             try:
-                counts = job.write(store, facts)
-                journal.add({"path": str(path), "facts": facts, "counts": counts._asdict()})
+                counts = job.write(store)
+                journal.add({"path": str(path), "facts": store.facts, "counts": counts._asdict()})
             except (TokdfaError, OSError) as error:
                 return path, Problem.of(error, path)
             finally:
@@ -259,14 +257,11 @@ def _check_apart(paths: Sequence[str | Path], files: Sequence[Path], job: _Job, 
         raise TokenStreamError("the output folder is among the input", where=str(output), hint="give another folder")
 
 
-_Opened = dict[Path, tuple[Store, list[list[int] | None]]]
-
-
 def _opened(
     files: Iterable[Path], dtype: str | None, field: str | None, separator: int | None
-) -> tuple[_Opened, list[Problem]]:
-    """Return the stores that can be written, with facts about their files, and why others cannot be read."""
-    found: _Opened = {}
+) -> tuple[dict[Path, Store], list[Problem]]:
+    """Return the stores that can be written, and why others cannot be read."""
+    found: dict[Path, Store] = {}
     errors: list[Problem] = []
     for path in files:
         try:
@@ -281,7 +276,7 @@ def _opened(
         if separator is not None and store.has_documents:
             what = "the store says where documents begin, so no id that separates them is taken"
             raise UnsupportedFeatureError(what, value=separator, where=str(path))
-        found[path] = store, [facts_of(file) for file in store.files]
+        found[path] = store
     return found, errors
 
 

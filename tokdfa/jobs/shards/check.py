@@ -123,10 +123,12 @@ def check_store(
     if parts is not None:
         # The ids read before the damage are known only if the store is read in order.
         with suppress(TokdfaError, OSError):
-            return _by_threads(tokenizer, store, options, threads, advance, parts)
+            found = _by_threads(tokenizer, store, options, threads, advance, parts)
+            store.check_unchanged()
+            return found
     part = Part(tokenizer, options, has_documents=store.has_documents)
     try:
-        part.read(store, Reading(store.iter_chunks()), advance)
+        part.read(store, Reading(store.read()), advance)
     except (TokdfaError, OSError) as error:
         return replace(part.report(store), broken=(_broken(store.path, Problem.of(error, store.path)),))
     return part.report(store)

@@ -102,10 +102,11 @@ def _mapped(check: Callable[[str], tuple[str, Report]], paths: list[str], thread
 
 
 def _known(journal: Journal, facts: dict[str, list[int] | None]) -> dict[str, Report]:
-    """Return the reports of the shards that have not changed since."""
-    rows = {row["path"]: row for row in journal.rows}
-    same = (row for path, row in rows.items() if row["facts"] is not None and row["facts"] == facts.get(path))
-    return {row["path"]: Report.from_dict(row["report"]) for row in same}
+    """Return the reports of the shards that were read to their end, and have not changed since."""
+    reports = {row["path"]: Report.from_dict(row["report"]) for row in journal.rows}
+    read_at = {row["path"]: row["facts"] for row in journal.rows}
+    known = {path: report for path, report in reports.items() if not report.broken}
+    return {path: report for path, report in known.items() if None is not read_at[path] == facts.get(path)}
 
 
 def _row(report: Report) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def check_stream(
     """
     given = store.given if isinstance(store, IdStream) else None
     part = Part(tokenizer, options, has_documents=store.has_documents, wanted=Wanted(all, window, given))
-    part.read(store, Reading(_watched(store.iter_chunks(), seen)), advance)
+    part.read(store, Reading(_watched(store.read(), seen)), advance)
     found = Violations(part.kept)
     return validation(part.n_read, found if all else found[:1]), part.report(store)
 

@@ -177,6 +177,56 @@ def test_a_file_that_shrinks_while_it_is_read(tmp_path: Path, name: str) -> None
 
 
 @pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", ["x.npy", "x.parquet", "x.jsonl"])
+def test_a_file_that_changes_in_place_is_named(tmp_path: Path, name: str, threads: int) -> None:
+    """Its size is the same, so that all its ids can be read; old and new ones are mixed."""
+    n, path = 1 << 16, tmp_path / name
+    write = {"x.npy": np.save, "x.parquet": as_parquet, "x.jsonl": as_lines}[name]
+    write(path, good_ids(n))
+    others = [good(tmp_path, "a.npy", 30), good(tmp_path, "z.npy", 20)]
+    change = on_first(lambda: os.utime(path, ns=(1, 1)))
+    judged: list[str] = []
+
+    def advance(n: int) -> None:
+        if n > 30:
+            change(n)
+
+    report = check_shards(
+        tokdfa.default_tokenizer(),
+        [others[0], path, others[1]],
+        threads=threads,
+        advance=advance,
+        finished=lambda path, _: judged.append(path),
+    )
+    assert [(each.where, each.what) for each in report.broken] == [(str(path), "the file changed while it was read")]
+    assert report.ids == n + 50
+    assert len(judged) == 3
+
+
+def test_a_broken_shard_is_read_again_by_the_next_run(tmp_path: Path) -> None:
+    paths = [good(tmp_path, f"{number}.npy") for number in range(3)]
+    partial = tmp_path / "report.json.partial"
+    tokenizer = tokdfa.default_tokenizer()
+
+    def stop(path: str, report: Report) -> None:
+        if path == str(paths[1]):
+            raise KeyboardInterrupt
+
+    data, times = paths[0].read_bytes(), paths[0].stat()
+    paths[0].write_bytes(b"not numpy".ljust(len(data)))
+    os.utime(paths[0], ns=(times.st_atime_ns, times.st_mtime_ns))
+    with pytest.raises(KeyboardInterrupt):
+        check_shards(tokenizer, paths, report_path=tmp_path / "report.json", finished=stop)
+    assert [json.loads(line).get("path") for line in partial.read_text().splitlines()] == [None, *map(str, paths[:2])]
+    # Its size and time are the same: it may have been a disk that was not mounted.
+    paths[0].write_bytes(data)
+    os.utime(paths[0], ns=(times.st_atime_ns, times.st_mtime_ns))
+    report = check_shards(tokenizer, paths, report_path=tmp_path / "report.json")
+    assert report.ids == 150
+    assert report
+
+
+@pytest.mark.parametrize("threads", [1, 2])
 def test_a_shard_that_vanishes(tmp_path: Path, threads: int) -> None:
     paths = [good(tmp_path, f"{number}.npy", 10) for number in range(6)]
     finished: list[str] = []
