@@ -62,7 +62,7 @@ def validate_corpus(
     from tokdfa.jobs.shards.run import check_shards
     from tokdfa.stores.opening import find_stores
 
-    files = find_stores(paths)
+    files = find_stores(paths, options.dtype, options.field)
     reports: dict[str, Report] = {}
     with progress(files) as (advance, done):
 
@@ -88,10 +88,10 @@ def violations_in(
     """Yield the first violation in a file, or every one, with where it is; none after damage."""
     from tokdfa.jobs.shards.stream import check_stream
     from tokdfa.jobs.validation.api import validate
-    from tokdfa.stores.opening import open_store
+    from tokdfa.stores.opening import open_shard
 
     with suppress(TokdfaError, OSError):
-        store = open_store(path, dtype=options.dtype, field=options.field)
+        store = open_shard(path, dtype=options.dtype, field=options.field)
         seen = Records(store)
         if every or store.has_documents or options.documents is not None:
             verdict, _ = check_stream(tokenizer, store, options, all=every, seen=seen.see)
@@ -192,13 +192,10 @@ def _where(found: Finding | Group) -> str:
     return f"token {found.token}" if found.unit == "token" else f"{found.unit} {found.number}, token {found.token}"
 
 
-def count_in_files(paths: Sequence[str], threads: int, count: Callable[[Path, Advance], T]) -> tuple[list[T], bool]:
+def count_in_files(files: Sequence[Path], threads: int, count: Callable[[Path, Advance], T]) -> tuple[list[T], bool]:
     """Return the counts of all files that could be read, and whether all could."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from tokdfa.stores.opening import find_stores
-
-    files = find_stores(paths)
     with progress(files) as (advance, finished), ThreadPoolExecutor(threads) as pool:
 
         def of(path: Path) -> tuple[T | None, str | None]:

@@ -42,22 +42,19 @@ class Corpus:
         """Return the counts of all files that could be read, and whether all could."""
         if tuple(self.paths) == ("-",):
             return [count(Path("-"), lambda _: None)], True
-        return count_in_files(self.paths, self._threads, count)
+        from tokdfa.stores.opening import find_stores
 
-    def ids(self, path: Path) -> Iterator[IntegerArray]:
-        """Yield the ids of a file."""
-        from tokdfa.stores import iter_ids
-
-        return iter_ids(path, dtype=self._dtype, field=self._field)
+        return count_in_files(find_stores(self.paths, self._dtype, self._field), self._threads, count)
 
     def chunks(self, path: Path) -> Iterator[Chunk]:
         """Yield the chunks of a file, with its documents."""
-        from tokdfa.stores import consistent, open_store
+        from tokdfa.stores import consistent, iter_ids
+        from tokdfa.stores.opening import open_shard
         from tokdfa.stores.store import Chunk
 
         if str(path) == "-":
-            return map(Chunk, self.ids(path))
-        return consistent(open_store(path, dtype=self._dtype, field=self._field)).read()
+            return map(Chunk, iter_ids(path, dtype=self._dtype, field=self._field))
+        return consistent(open_shard(path, dtype=self._dtype, field=self._field)).read()
 
 
 def say_count(count: int, as_json: bool) -> None:
@@ -70,9 +67,10 @@ def print_count(searcher: Searcher, corpus: Corpus, as_json: bool) -> int:
 
     def matches(path: Path, advance: Advance) -> int:
         def chunks() -> Iterator[IntegerArray]:
-            for chunk in corpus.ids(path):
-                yield chunk
-                advance(len(chunk))
+            for chunk in corpus.chunks(path):
+                if len(chunk.ids):
+                    yield chunk.ids
+                    advance(len(chunk.ids))
 
         return sum(map(len, searcher.iter_matches(chunks())))
 

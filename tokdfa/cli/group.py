@@ -62,7 +62,6 @@ COMMANDS: tuple[str, ...] = tuple(name for commands in GROUPS.values() for name 
 
 # Commands that are functions of another command's module.
 _HOMES = {
-    "stores": "info",
     "decode": "encode",
     "cuts": "split",
     "turns": "splice",

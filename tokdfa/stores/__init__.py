@@ -5,7 +5,8 @@ Read in this order:
 1. `store`: the interface. A `Store` yields chunks of ids with the boundaries of documents and a mask, locates an id in
    a file, and lists inconsistencies.
 2. `opening`: `find_stores` lists the files under folders and patterns, `open_store` recognises the format, or gives a
-   hint for a path that is not a store. `iter_ids` below takes the ids alone, also from standard input.
+   hint for a path that is not a store, and `open_shard` opens one of several. `integer_types` names the types of raw
+   integers, and guesses one. `iter_ids` below takes the ids alone, also from standard input.
 3. The formats. Integers in a file: `raw` (.npy, .bin, streams; llm.c and modded-nanogpt), `indexed` (an index of
    documents in another file: Megatron, datatrove and nanotron, OLMo and Dolma). Records: `columns` (Parquet and Arrow),
    `folder` (datasets of Hugging Face and LitData, and files joined), `mds` (MosaicML). Integers as text, JSON and
@@ -25,8 +26,9 @@ from pathlib import Path
 
 from tokdfa.base.arrays import IntegerArray
 from tokdfa.base.errors import TokenStreamError
+from tokdfa.stores.integer_types import dtype_of
 from tokdfa.stores.opening import open_store
-from tokdfa.stores.raw import dtype_of, iter_stream
+from tokdfa.stores.raw import iter_stream
 from tokdfa.stores.store import Chunk, Location, Problem, Store
 from tokdfa.stores.text import iter_text_or_json
 

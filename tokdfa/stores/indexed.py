@@ -37,7 +37,7 @@ import numpy as np
 from tokdfa.base.arrays import Int64Array
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.stores.raw import Boundaries, IntegerFile, RawStore
-from tokdfa.stores.store import Dtype, Problem
+from tokdfa.stores.store import Dtype, Problem, UnrecordedTypeError
 
 MAGIC = b"MMIDIDX\0\0"
 _HEAD = struct.Struct("<9sQBQQ")
@@ -197,7 +197,7 @@ def open_datatrove(path: Path, dtype: Dtype | None = None) -> RawStore:
         size_of_id = n_bytes / n_ids if n_ids else 0
         if size_of_id not in _SIZES:
             what = "a .ds file without .metadata does not record the type of its integers"
-            raise TokenStreamError(what, where=str(path), hint="give --dtype, such as uint16")
+            raise UnrecordedTypeError(what, where=str(path), hint="give --dtype, such as uint16")
         dtype = np.dtype(_SIZES[int(size_of_id)])
     n_ids, rest = divmod(n_bytes, dtype.itemsize)
     if rest:
@@ -276,7 +276,7 @@ def open_olmo(path: Path, dtype: Dtype | None = None) -> RawStore:
         if per_id not in _BY_SIZE:
             what = "not a complete .npy file of integers: it does not begin like a .npy file"
             hint = "if these are raw integers, as OLMo writes them, give --dtype, such as uint16"
-            raise TokenStreamError(what, where=str(path), hint=hint)
+            raise UnrecordedTypeError(what, where=str(path), hint=hint)
         dtype = np.dtype(_BY_SIZE[int(per_id)])
     count, rest = divmod(size, dtype.itemsize)
     if rest:

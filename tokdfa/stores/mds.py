@@ -140,7 +140,6 @@ class MdsStore(DocumentStore):
             raise TokenStreamError("the field is missing", value=name, where=str(path))
         at = names.index(name)
         self.column = _column(at, encodings[at], sizes[at], dtype, str(path))
-        self._is_guessed = self.column.encoding == "bytes" and dtype is None
         self._samples = samples if isinstance(samples, int) else None
         if not self.compression and self._samples is not None and 4 * (self._samples + 2) > size:
             problems.append(Problem(str(path), f"the file is cut short: {size} bytes for {self._samples} samples"))
@@ -152,6 +151,7 @@ class MdsStore(DocumentStore):
             has_documents=True,
             unit="sample",
             problems=problems,
+            is_guessed=self.column.encoding == "bytes" and dtype is None,
         )
 
     def _documents(self) -> Iterator[Document]:
@@ -198,12 +198,12 @@ class MdsStore(DocumentStore):
                 dtype, values = np.dtype(TYPES[code]), values[1:]
             n, values = _shaped(values, where)
         assert dtype is not None
-        hint = "give --dtype, such as uint16: a column of bytes does not record the type" if self._is_guessed else None
+        hint = "give --dtype, such as uint16: a column of bytes does not record the type" if self.is_guessed else None
         if len(values) % dtype.itemsize or n not in (None, len(values) // dtype.itemsize):
             what = f"the array is not whole: {len(values)} bytes of {dtype.name}"
             raise TokenStreamError(what, where=where, hint=hint)
         ids: IntegerArray = np.frombuffer(values, dtype=dtype)
-        if self._is_guessed and ((ids < 0) | (ids >= _LARGEST)).any():
+        if self.is_guessed and ((ids < 0) | (ids >= _LARGEST)).any():
             raise TokenStreamError(f"the bytes are not ids of {dtype.name}", where=where, hint=hint)
         return signed(ids, where)
 

@@ -18,9 +18,10 @@ from tokdfa.stores import folder as folders
 from tokdfa.stores.archives import NpzStore, TarStore, compression_of, damage, is_tar, opened
 from tokdfa.stores.columns import DAMAGED, TableStore, is_arrow_stream
 from tokdfa.stores.indexed import MAGIC, open_datatrove, open_megatron, open_olmo
+from tokdfa.stores.integer_types import dtype_of
 from tokdfa.stores.mds import is_mds, is_mds_shard, open_mds, open_mds_shard, shard_name
-from tokdfa.stores.raw import NPY, ZIP, dtype_of, is_llmc, open_bin, open_llmc, open_npy, size_of
-from tokdfa.stores.store import Dtype, Store, refused
+from tokdfa.stores.raw import NPY, ZIP, is_llmc, open_bin, open_llmc, open_npy, size_of
+from tokdfa.stores.store import Dtype, NoFieldsError, Store, UnrecordedTypeError, refused
 from tokdfa.stores.text import JsonlStore, WrittenStore
 
 __all__ = ["names_another_format", "open_store"]
@@ -104,6 +105,22 @@ def open_store(path: str | Path, *, dtype: str | None = None, field: str | None 
     return _records(path, head, field)
 
 
+def open_shard(path: str | Path, *, dtype: str | None = None, field: str | None = None) -> Store:
+    """Open one of several stores: the type is for raw integers that do not record it, the field for records.
+
+    Errors are those of :func:`open_store`.
+    """
+    try:
+        store = open_store(path, field=field)
+    except NoFieldsError:
+        return open_shard(path, dtype=dtype)
+    except UnrecordedTypeError:
+        if dtype is None:
+            raise
+        return open_store(path, dtype=dtype)
+    return open_store(path, dtype=dtype, field=field) if store.is_guessed and dtype is not None else store
+
+
 def _raw(path: Path, suffix: str, head: bytes, dtype: Dtype | None) -> Store | None:
     """Return the store of a file of raw integers; None if it is something else."""
     typed = open_megatron if head.startswith(MAGIC) else open_llmc if is_llmc(head) else None
@@ -127,7 +144,7 @@ def _raw(path: Path, suffix: str, head: bytes, dtype: Dtype | None) -> Store | N
     if index.is_file() and folders.is_litdata(content := folders.read_index(index)):
         return folders.open_litdata_chunk(path, content)
     what = "a .bin file does not record the type of its integers"
-    raise TokenStreamError(what, where=str(path), hint="give --dtype, such as uint16")
+    raise UnrecordedTypeError(what, where=str(path), hint="give --dtype, such as uint16")
 
 
 def _records(path: Path, head: bytes, field: str | None) -> Store:
@@ -161,7 +178,7 @@ def _folder(path: Path, dtype: Dtype | None, field: str | None) -> Store:
 def _of_raw(store: Store, dtype: Dtype | None, field: str | None) -> Store:
     _check_no_dtype(store.path, dtype)
     if field is not None:
-        raise TokenStreamError("a field can be given only for files of records", value=field, where=str(store.path))
+        raise NoFieldsError(store.path, field)
     return store
 
 
@@ -219,8 +236,8 @@ _DESCRIPTIONS = ("index.json", folders.STATE, folders.SPLITS, "dataset_info.json
 _MAY_BE_PACKED = (".jsonl", ".ndjson", ".mds", ".tar")
 
 
-def find_stores(paths: Iterable[str | Path]) -> list[Path]:
-    """Return the files of ids under paths, each once, sorted.
+def find_stores(paths: Iterable[str | Path], dtype: str | None = None, field: str | None = None) -> list[Path]:
+    """Return the files of ids under paths, each once, sorted; refused if a type or a field is for none of them.
 
     Paths are files, of any name; patterns with ``*``, ``?`` and ``**``; and folders, with all that is in them: the
     files that an index names if it is a dataset, whether they are there or not, and otherwise the files with the name
@@ -233,7 +250,32 @@ def find_stores(paths: Iterable[str | Path]) -> list[Path]:
             hint = f"their names end in {', '.join(_KNOWN[:-1])} or {_KNOWN[-1]}"
             raise TokenStreamError("no files of ids", where=str(path), hint=hint)
         found.update(dict.fromkeys(part))
+    if dtype is not None and not any(_lacks_type(path, field) for path in found):
+        _check_no_dtype(next(iter(found)), dtype_of(dtype))
+    if field is not None and not any(map(_may_have_fields, found)):
+        raise NoFieldsError(next(iter(found)), field)
     return [*found]
+
+
+def _lacks_type(path: Path, field: str | None) -> bool:
+    """Return whether a file has raw integers of no recorded type; perhaps if only others can read it."""
+    try:
+        return open_shard(path, field=field).is_guessed
+    except (UnrecordedTypeError, OSError):
+        return True
+    except TokdfaError:
+        return False
+
+
+def _may_have_fields(path: Path) -> bool:
+    """Return whether a file has records, as far as it can be read."""
+    try:
+        open_store(path, field="")
+    except (NoFieldsError, UnrecordedTypeError):
+        return False
+    except (TokdfaError, OSError):
+        return True
+    return True
 
 
 def _under(path: Path) -> Iterator[Path]:

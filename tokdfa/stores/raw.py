@@ -15,7 +15,6 @@ import re
 import struct
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO, FileIO
 from pathlib import Path
@@ -30,17 +29,6 @@ from tokdfa.stores.store import CHUNK, Chunk, Dtype, Location, Problem, Store
 
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 """The first bytes of an archive of arrays."""
-
-
-def dtype_of(name: str) -> Dtype:
-    """Return the integer type that numpy calls so."""
-    dtype = None
-    if re.fullmatch(r"[<>=|]?[A-Za-z]\w*", name, re.ASCII):
-        with suppress(TypeError, ValueError, OverflowError):
-            dtype = np.dtype(name)
-    if dtype is None or dtype.kind not in "iu":
-        raise TokenStreamError("not an integer type", value=name, hint="uint16, uint32, int32 and int64 are common")
-    return dtype
 
 
 def iter_stream(stream: BinaryIO, dtype: Dtype, name: str, *, size: int | None = None) -> Iterator[IntegerArray]:

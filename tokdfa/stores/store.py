@@ -68,6 +68,17 @@ def signed(ids: IntegerArray, where: str) -> IntegerArray:
     return ids.astype(np.int64)
 
 
+class UnrecordedTypeError(TokenStreamError):
+    """A file of raw integers does not record their type."""
+
+
+class NoFieldsError(TokenStreamError):
+    """A field is given for a file that has no records."""
+
+    def __init__(self, path: Path, field: str) -> None:
+        super().__init__("a field can be given only for files of records", value=field, where=str(path))
+
+
 @contextmanager
 def refused(
     what: str, errors: Callable[[], tuple[type[Exception], ...]], where: Callable[[], object]
@@ -134,6 +145,7 @@ class Store(ABC):
     unit: str = "token"  # The unit in which documents are numbered; see :class:`Location`
     problems: Sequence[Problem] = ()  # Nothing should be read from an inconsistent store
     members: Sequence[Store] = ()  # The stores that this one consists of; none if it is a single one
+    is_guessed: bool = False  # Whether the type of the integers is supposed, and another may be given
 
     def __post_init__(self) -> None:
         self.files = self.files or (self.path,)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support import commands
 from tokdfa.cli.group import COMMANDS, group
-from tokdfa.stores.raw import dtype_of
+from tokdfa.stores.integer_types import dtype_of
 from tokdfa.tokenizers.formats import FORMATS
 
 

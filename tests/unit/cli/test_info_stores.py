@@ -25,6 +25,7 @@ def test_one_store_is_described(tmp_path: Path, capsys: pytest.CaptureFixture[st
         "path": str(path),
         "format": "datatrove",
         "dtype": "uint16",
+        "dtype_is_recorded": True,
         "ids": 12,
         "documents": 6,
         "mask": True,

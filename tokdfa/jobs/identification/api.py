@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -12,9 +12,10 @@ import numpy as np
 from tokdfa.base.errors import TokdfaError, WrongTypeError
 from tokdfa.base.suggestions import expect, wrong_argument
 from tokdfa.jobs.identification.judging import Choice, judge
-from tokdfa.jobs.identification.readings import TYPES, best_type
+from tokdfa.jobs.identification.readings import best_type, is_near
 from tokdfa.jobs.identification.result import Candidate, Identification
 from tokdfa.jobs.identification.sample import Sample, sample_of
+from tokdfa.stores.integer_types import TYPES
 from tokdfa.stores.opening import find_stores
 from tokdfa.stores.store import Problem
 from tokdfa.tokenizers.formats.reading import find_several
@@ -99,7 +100,7 @@ def identify(
     say = stage or (lambda text: None)
     say("loading the tokenizers")
     candidates = _Candidates.of(tokenizers, pretokenizer)
-    return _identified(path, candidates, dtype, field, most, say, is_brief=False)
+    return _identified(path, find_stores([path], dtype, field), candidates, dtype, field, most, say, is_brief=False)
 
 
 def identify_each(
@@ -154,13 +155,13 @@ def identify_each(
     []
     """
     say = stage or (lambda text: None)
-    files = find_stores([paths] if isinstance(paths, (str, Path)) else [*paths])
+    files = find_stores([paths] if isinstance(paths, (str, Path)) else [*paths], dtype, field)
     say("loading the tokenizers")
     candidates = _Candidates.of(tokenizers, pretokenizer)
     for number, path in enumerate(files):
         say(f"judging file {number + 1:,} of {len(files):,}")
         try:
-            found = _identified(path, candidates, dtype, field, most, lambda text: None, is_brief=True)
+            found = _identified(path, [path], candidates, dtype, field, most, lambda text: None, is_brief=True)
         except (TokdfaError, OSError) as error:
             yield Problem.of(error, path)
         else:
@@ -203,6 +204,7 @@ class _Candidates(NamedTuple):
 
 def _identified(
     path: str | Path,
+    files: Sequence[Path],
     candidates: _Candidates,
     dtype: str | None,
     field: str | None,
@@ -213,11 +215,14 @@ def _identified(
 ) -> Identification:
     """Return which of some candidates made a store."""
     say("reading the sample")
-    sample = sample_of(path, dtype, field, most)
-    if not sample.is_recorded:
+    choices = candidates.choices
+    sample = sample_of(files, dtype, field, most)
+    near = [is_near(choice.likeliest, sample) for choice in choices]
+    if not sample.is_recorded and not any(near):
         say("trying integer types")
-        sample = _typed(path, field, most, sample, candidates.choices)
-    found, is_enough = judge(candidates.choices, sample, say, is_brief=is_brief)
+        sample = _typed(files, field, most, sample, choices)
+        near = [is_near(choice.likeliest, sample) for choice in choices]
+    found, is_enough = judge(choices, near, sample, say, is_brief=is_brief)
     found.sort(key=lambda each: (not each.fits, np.inf if each.per_million is None else each.per_million))
     return Identification(
         str(path),
@@ -233,12 +238,12 @@ def _identified(
     )
 
 
-def _typed(path: str | Path, field: str | None, most: int, sample: Sample, choices: list[Choice]) -> Sample:
+def _typed(files: Sequence[Path], field: str | None, most: int, sample: Sample, choices: list[Choice]) -> Sample:
     """Return the sample of raw integers read as the type by which a candidate fits best."""
     samples = {}
     for name in TYPES:
         try:
-            samples[name] = sample_of(path, name, field, most)
+            samples[name] = sample_of(files, name, field, most)
         except (TokdfaError, OSError):
             continue
     best = best_type([choice.likeliest for choice in choices], samples)

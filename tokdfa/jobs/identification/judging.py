@@ -13,7 +13,7 @@ from tokdfa.base.errors import TokdfaError
 from tokdfa.jobs.identification.counts import ENOUGH, Counts, count_violations
 from tokdfa.jobs.identification.mistakes import may_be_cut, mistakes_of_ids, mistakes_of_reading
 from tokdfa.jobs.identification.mixture import parts_of
-from tokdfa.jobs.identification.readings import Probes, Reading, is_near, may_be_own
+from tokdfa.jobs.identification.readings import Probes, Reading, may_be_own
 from tokdfa.jobs.identification.result import HARDLY_ANY, Candidate, Mistake, MistakeKind
 from tokdfa.jobs.identification.sample import Sample, Segment
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -71,12 +71,13 @@ class Judged(NamedTuple):
         )
 
 
-def judge(choices: list[Choice], sample: Sample, say: Say, *, is_brief: bool) -> tuple[list[Candidate], bool]:
+def judge(
+    choices: list[Choice], near: list[bool], sample: Sample, say: Say, *, is_brief: bool
+) -> tuple[list[Candidate], bool]:
     """Return the candidates with their violations and mistakes, and whether the ids are enough to tell them apart.
 
-    If `is_brief`, candidates that are far from fitting are not judged where another one fits.
+    If `is_brief`, candidates that are far from fitting, and not `near`, are not judged where another one fits.
     """
-    near = [is_near(choice.likeliest, sample) for choice in choices]
     is_glanced = [any(near) and not each for each in near]
     counted: dict[int, Judged] = {}
     right: dict[int, bool] = {}

@@ -16,10 +16,9 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, IntegerArray
 from tokdfa.base.errors import TokdfaError
 from tokdfa.jobs.identification.sample import Sample, Segment
+from tokdfa.stores.integer_types import TYPES
+from tokdfa.stores.store import signed
 from tokdfa.tokenizers.protocol import AnyTokenizer
-
-TYPES = ("<u2", "<u4", "<u8", ">u2", ">u4", ">u8")
-"""The integer types in which ids are written, in either byte order."""
 
 _TOO_LARGE = 1 << 62
 # The number of ids by which shifts and integer types are tried.
@@ -168,6 +167,8 @@ def _probe(segments: tuple[Segment, ...], n: int) -> IntegerArray:
     """Return about `n` ids, from several segments."""
     several = segments[:8]
     parts = [segment.ids[segment.begin : segment.end][: max(n // len(several) // 8 * 8, 8)] for segment in several]
+    if len({part.dtype for part in parts}) > 1:
+        return np.concatenate([signed(part, "a sample") for part in parts])
     # Concatenating would change the byte order.
     return np.concatenate(parts).astype(parts[0].dtype, copy=False)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -11,8 +11,9 @@ import numpy as np
 
 from tokdfa.base.arrays import Int64Array, IntegerArray
 from tokdfa.base.errors import TokdfaError, TokenStreamError
-from tokdfa.stores.opening import find_stores, open_store
-from tokdfa.stores.store import Chunk, Location, Problem, Store
+from tokdfa.stores.integer_types import likely_type_of, name_of
+from tokdfa.stores.opening import open_shard
+from tokdfa.stores.store import Chunk, Location, Problem, Store, UnrecordedTypeError
 
 # The number of ids of a segment, and of the ids before and after it that are judged with it and not counted.
 _SIZE = 4096
@@ -67,26 +68,28 @@ class Sample:
     broken: tuple[Problem, ...] = ()
 
 
-def sample_of(path: str | Path, dtype: str | None, field: str | None, most: int) -> Sample:
-    """Return a sample of about `most` ids of a store, or of the stores in a folder.
+def sample_of(paths: Sequence[Path], dtype: str | None, field: str | None, most: int) -> Sample:
+    """Return a sample of about `most` ids of a store, or of several.
 
-    Raw integers of no recorded type are read as uint16.
+    Raw integers of no recorded type are read as the type that is likely by the bytes of the first file.
     """
-    paths = find_stores([path])
     # The first and the last are among the files that are read.
     chosen = [paths[at] for at in np.linspace(0, len(paths) - 1, min(len(paths), _FILES)).astype(int)]
     stores: list[Store] = []
     broken: list[Problem] = []
-    is_recorded = True
+    likely: str | None = None
     for each in chosen:
         try:
-            store, recorded = _opened(each, dtype, field)
+            try:
+                store = open_shard(each, dtype=dtype or likely, field=field)
+            except UnrecordedTypeError:
+                likely = likely_type_of(each) or "uint16"
+                store = open_shard(each, dtype=likely, field=field)
         except (TokdfaError, OSError) as error:
             if len(paths) == 1:
                 raise
             broken.append(Problem.of(error, each))
             continue
-        is_recorded &= recorded
         broken += store.problems
         stores += [single for single in (store.members or (store,)) if not single.problems]
     known = [store.n_ids for store in stores]
@@ -105,36 +108,19 @@ def sample_of(path: str | Path, dtype: str | None, field: str | None, most: int)
     if not any(len(segment.ids) for segment in segments):
         if broken:
             raise TokenStreamError(broken[0].what, where=broken[0].where)
-        raise TokenStreamError("no ids to identify a tokenizer by: the store is empty", where=str(path))
+        raise TokenStreamError("no ids to identify a tokenizer by: the store is empty", where=str(paths[0]))
     order = np.argsort(np.arange(len(segments)) * _GOLDEN % 1, kind="stable")
     formats = sorted({store.format for store in stores})
     first = segments[0].ids.dtype if stores[0].dtype is None else stores[0].dtype
     return Sample(
         ", ".join(formats),
-        None if stores[0].dtype is None else _name(first),
-        is_recorded,
+        None if stores[0].dtype is None else name_of(first),
+        likely is None,
         None if None in known or len(chosen) < len(paths) else sum(n for n in known if n is not None),
         is_whole,
         tuple(segments[at] for at in order),
         tuple(sorted(set(broken))),
     )
-
-
-def _name(dtype: np.dtype) -> str:
-    return dtype.newbyteorder("=").name if dtype.isnative else f"{dtype.byteorder}{dtype.kind}{dtype.itemsize}"
-
-
-def _opened(path: Path, dtype: str | None, field: str | None) -> tuple[Store, bool]:
-    """Return a store, and whether the type of its integers is known."""
-    try:
-        return open_store(path, dtype=dtype, field=field), True
-    except TokenStreamError:
-        if dtype is not None or path.suffix.lower() not in (".bin", ".npy"):
-            raise
-        # Only for raw integers a type can be given.
-        with suppress(TokdfaError):
-            return open_store(path, dtype="uint16"), False
-        raise
 
 
 def _spans(store: Store, most: int) -> tuple[list[tuple[int, int, int | None, int]], bool]:

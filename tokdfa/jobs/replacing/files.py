@@ -17,7 +17,7 @@ from tokdfa.base.errors import TokdfaError, TokenStreamError, UnsupportedFeature
 from tokdfa.base.journal import Journal, Row, head_of
 from tokdfa.jobs.replacing.api import Replacer
 from tokdfa.jobs.replacing.carrying import edited, located
-from tokdfa.stores.opening import find_stores, open_store
+from tokdfa.stores.opening import find_stores, open_shard
 from tokdfa.stores.store import Problem, Store
 from tokdfa.stores.writers import check_can_write, contents
 from tokdfa.stores.writers.datasets import datasets_of, index_files, indices
@@ -192,7 +192,7 @@ def replace_files(
     TokenStreamError
         If the output is among the input; if only some files of a dataset are given; if there is nothing to resume.
     """
-    files = find_stores(paths)
+    files = find_stores(paths, dtype, field)
     root = _root(paths, files)
     output = Path(output)
     job = _Job(replacer, root, output, separator, advance)
@@ -265,7 +265,7 @@ def _opened(
     errors: list[Problem] = []
     for path in files:
         try:
-            store = open_store(path, dtype=dtype, field=field)
+            store = open_shard(path, dtype=dtype, field=field)
         except (TokenStreamError, OSError) as error:
             errors.append(Problem.of(error, path))
             continue

@@ -21,7 +21,7 @@ from tokdfa.jobs.shards.report import Broken, Report, WrongDocument, total
 from tokdfa.jobs.validation.engine import engine_of
 from tokdfa.jobs.validation.groups import CONTEXT
 from tokdfa.stores.columns import documents_of, lists_of
-from tokdfa.stores.opening import open_store
+from tokdfa.stores.opening import open_shard
 from tokdfa.stores.store import CHUNK, Chunk, Location, Problem, Store, ids_field
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -58,7 +58,7 @@ def check_shard(
     path : str or Path
         A store of ids; see :func:`tokdfa.open_store`. Of the folder of a dataset, all files.
     dtype, field : str, optional
-        See :func:`tokdfa.open_store`.
+        See :func:`tokdfa.open_store`. A shard that records its type, or has no records, is read without.
     documents : int or "none", optional
         The id between documents, which is in none of them. By default the store says where documents begin; with
         ``none`` it is one stream, as are the samples of a corpus that was cut into equal lengths.
@@ -96,7 +96,7 @@ def check_shard(
     options = Options(dtype, field, documents, literal, end)
     tokenizer.derived(_check, options)
     try:
-        store = open_store(path, dtype=dtype, field=field)
+        store = open_shard(path, dtype=dtype, field=field)
     except (TokdfaError, OSError) as error:
         return Report(shards=1, broken=(_broken(path, Problem.of(error, path)),))
     return check_store(tokenizer, store, options, threads, advance)
