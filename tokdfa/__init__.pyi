@@ -97,6 +97,8 @@ from tokdfa.stores.opening import open_store as open_store
 from tokdfa.tokenizers.encoding.batches import EncodedDocuments as EncodedDocuments
 from tokdfa.tokenizers.encoding.batches import encode_batch as encode_batch
 from tokdfa.tokenizers.encoding.batches import iter_encoded as iter_encoded
+from tokdfa.tokenizers.encoding.encoding import Encoding as Encoding
+from tokdfa.tokenizers.encoding.encoding import Update as Update
 from tokdfa.tokenizers.fingerprint import Fingerprint as Fingerprint
 from tokdfa.tokenizers.fingerprint import fingerprint as fingerprint
 from tokdfa.tokenizers.loading import default_dictionary as default_dictionary

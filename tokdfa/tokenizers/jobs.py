@@ -72,6 +72,45 @@ class Jobs:
         """
         return _validate()(self, ids, all=all, window=window, documents=documents, literal=literal)
 
+    def append(self: Any, ids: npt.ArrayLike, text: str | bytes, *, repair: bool = False) -> tuple[int, Int32Array]:
+        """Return how many ids stay when text is put after the text of ids, and the ids that follow them.
+
+        ``[*ids[:kept], *new_ids]`` are the ids of ``decode(ids) + text``. An :class:`~tokdfa.Encoding` remembers its
+        text and ids: it need not look at all of them each time.
+
+        Parameters
+        ----------
+        ids : array_like of int
+            Canonical ids; special tokens that `encode` does not find separate texts of their own.
+        text : str or bytes
+            A text, or its UTF-8, that ends with a whole character.
+        repair : bool
+            Whether to replace ids that are not canonical, from the first wrong one on, instead of refusing them.
+
+        Returns
+        -------
+        kept : int
+            As many as possible.
+        new_ids : int32 array
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not ids of the tokenizer; if they are not canonical, saying where, unless they are repaired; if
+            ids to be repaired are not UTF-8.
+        AlphabetError
+            If the text is not UTF-8, or has a symbol for which the tokenizer has no token.
+
+        Examples
+        --------
+        >>> tokenizer = tokdfa.default_tokenizer()
+        >>> tokenizer.append([64, 2513], "e man")  # a≀ single
+        (2, array([ 68, 462], dtype=int32))
+        """
+        from tokdfa.tokenizers.encoding.appending import append
+
+        return append(self, ids, text, repair=repair)
+
     def search(
         self: Any,
         pattern: str | Iterable[str | bytes],

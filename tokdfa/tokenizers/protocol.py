@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tokdfa.automata.dictionary import Dictionary
     from tokdfa.regex.unicode.normalization import Form
     from tokdfa.tokenizers.encoding.batches import EncodedDocuments
+    from tokdfa.tokenizers.encoding.encoding import Encoding
     from tokdfa.tokenizers.encoding.stream import EncodingStream
     from tokdfa.tokenizers.models.model import Model
     from tokdfa.tokenizers.models.unigram.segmenter import Acceptor, Segmenter
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["AnyTokenizer", "Capability"]
 
 T = TypeVar("T")
-Capability: TypeAlias = Literal["rules", "leftmost", "bytes", "letters", "spelling", "form", "text"]
+Capability: TypeAlias = Literal["rules", "leftmost", "bytes", "letters", "spelling", "form", "text", "cuts"]
 
 
 def own(name: str) -> Any:
@@ -158,13 +159,13 @@ class AnyTokenizer(Jobs, SuggestsNames):
 
         Parameters
         ----------
-        capability : {"rules", "leftmost", "bytes", "letters", "spelling", "form", "text"}
+        capability : {"rules", "leftmost", "bytes", "letters", "spelling", "form", "text", "cuts"}
             "rules": its tokens are made by rules of a dictionary. "leftmost": a library is known that merges them, the
             leftmost of equally strong pairs first, proper or not. "bytes": its symbols are the bytes of UTF-8.
             "letters": its symbols are characters that stand for bytes, as a vocabulary that lacks some has them.
             "spelling": texts are encoded unchanged, but for a space before them, and ids spell them one after the
             other. "form": the same, except that texts may be brought into a normalization form first. "text": its ids
-            have a text.
+            have a text. "cuts": some pairs of characters always cut a text; see :class:`Encoding`.
 
         Examples
         --------
@@ -176,6 +177,8 @@ class AnyTokenizer(Jobs, SuggestsNames):
             return None
         if capability == "text":
             return None if self.has_text else "its file has no decoder, so ids have no text"
+        if capability == "cuts":
+            return self.boundaries.why_none
         if capability == "rules":
             return f"its algorithm is {self.algorithm}, which has no rules"
         if capability == "leftmost":
@@ -296,6 +299,24 @@ class AnyTokenizer(Jobs, SuggestsNames):
         Where texts are rewritten, ids are settled only where texts are cut.
         """
         return self.model.stream(self)
+
+    def encoding(self, text: str | bytes = "") -> Encoding:
+        """Return an encoding of a text, which can be appended to, edited and rolled back.
+
+        Parameters
+        ----------
+        text : str or bytes
+            The text, or its UTF-8.
+
+        Examples
+        --------
+        >>> encoding = tokdfa.default_tokenizer().encoding("a single man")
+        >>> encoding.append(" wants tea").kept, encoding.ids.tolist()
+        (3, [64, 2513, 462, 3123, 1043])
+        """
+        from tokdfa.tokenizers.encoding.encoding import Encoding
+
+        return Encoding(self, text)
 
     def segments(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         """Yield the special tokens that `encode` finds in a text and the text between them, normalized.

@@ -21,7 +21,17 @@ from tests.campaigns.standing import (
     wordpieces,
 )
 from tests.campaigns.standing.cases import Case, case
-from tests.campaigns.standing.laws import banning, bounds, cutting, finding, histories, masking, streams, verdicts
+from tests.campaigns.standing.laws import (
+    banning,
+    bounds,
+    changing,
+    cutting,
+    finding,
+    histories,
+    masking,
+    streams,
+    verdicts,
+)
 from tests.support.families import FAMILIES, Member
 
 # Part -> the promise that it tests. Those that read a case share it, and so its tables; laws share a family's member.
@@ -33,6 +43,8 @@ PROMISES = {
     "train": "training",
     "wordpiece": "encoding",
     "stream": "encoding",
+    "change": "encoding",
+    "append": "encoding",
     "verdict": "validation",
     "cut": "encoding",
     "find": "searching",
@@ -56,6 +68,8 @@ ON_CASES: dict[str, Callable[[Case, random.Random], Counter[str]]] = {
 }
 LAWS: dict[str, Callable[[Member, random.Random], Counter[str]]] = {
     "stream": streams.check,
+    "change": changing.check,
+    "append": changing.check_appending,
     "verdict": verdicts.check,
     "cut": cutting.check,
     "find": finding.check,

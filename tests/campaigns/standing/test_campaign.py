@@ -14,7 +14,9 @@ import tokdfa
 from tests.campaigns.standing import certifying, comparing, seams
 from tests.campaigns.standing.campaign import ONE_OF, PROMISES, run
 from tests.campaigns.standing.cases import case
+from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.encoding.stream import EncodingStream
+from tokdfa.tokenizers.jobs import Jobs
 
 # Part -> what some of the first seeds have to reach.
 REACHED = {
@@ -50,6 +52,8 @@ REACHED = {
         "added tokens",
         "refused texts",
     ],
+    "change": ["append", "edit", "roll back", "cuts", "refused changes"],
+    "append": ["canonical", "not canonical", "kept all", "kept less", "not repaired"],
     "verdict": ["canonical", "spoiled", "repaired", "several violations", "not UTF-8", "in chunks"],
     "cut": ["safe", "not safe", "continuations", "both parts", "safe for ids"],
     "ban": ["allowed", "banned", "whole streams", "added tokens that are text"],
@@ -141,6 +145,8 @@ def keeping(encode: Callable[[Any, str], np.ndarray]) -> Callable[[Any, str], np
 # Part -> a method, and a fault in it.
 FAULTS: dict[str, tuple[type, str, Callable[[Any], Callable[..., Any]]]] = {
     "stream": (EncodingStream, "finish", lambda old: lambda stream: np.append(old(stream), 0)),
+    "change": (Boundaries, "last_cut", lambda old: lambda _, before, text: len(text) - 1),
+    "append": (Jobs, "append", lambda old: lambda self, ids, text, *, repair=False: (len(ids), self.encode(text))),
     "verdict": (tokdfa.Validator, "iter_finish", lambda old: always(())),
     "cut": (tokdfa.Tokenizer, "safe_cuts", lambda old: lambda _, ids, **options: np.arange(1, len(ids))),
     "ban": (tokdfa.Ban, "allowed", lambda old: lambda ban, state: np.arange(ban._n_ids)),

@@ -24,6 +24,7 @@ DOUBT, FINE, CUT = range(3)
 otherwise; that the text is always cut between them."""
 
 _MOST_ASKED = 1 << 14
+_NEAR, _MOST_TRIED = 1 << 6, 1 << 10
 
 
 class Boundaries:
@@ -55,12 +56,23 @@ class Boundaries:
         return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
 
     def last_cut(self, before: str, text: str) -> int:
-        """Return the last offset where a text after a character is always cut, -1 if there is none."""
-        for at in range(len(text) - 1, -1, -1) if self.why_none is None else ():
-            left = text[at - 1] if at else before
-            if left and self.is_cut(left, text[at]):
-                return at
+        """Return the last offset where a text after a character is always cut, -1 if none is found."""
+        whole, size = before + text, _NEAR
+        # The last cut is usually close to the end.
+        while self.why_none is None:
+            first = max(len(whole) - size, 0)
+            tried = first + self._may_cut(whole[first:])[-_MOST_TRIED:]
+            found = next((at for at in reversed(tried.tolist()) if self.is_cut(whole[at - 1], whole[at])), None)
+            if found is not None:
+                return int(found) - len(before)
+            if not first:
+                break
+            size *= 64
         return -1
+
+    def _may_cut(self, text: str) -> Int64Array:
+        """Return characters of a text, from 1 on, ascending; it is not cut before any other one."""
+        return np.arange(1, len(text))
 
     # Decided by the text around
 
@@ -126,6 +138,10 @@ class PairBoundaries(Boundaries):
 
     def is_cut(self, left: str, right: str) -> bool:
         return self.at(left, right) == CUT
+
+    def _may_cut(self, text: str) -> Int64Array:
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.int32)
+        return np.flatnonzero(self.known_of(codes[:-1], codes[1:]) == CUT) + 1
 
     def known_of(self, left: IntegerArray, right: IntegerArray) -> Uint8Array:
         """Return the states of pairs of characters: arrays of code points, -1 for none."""

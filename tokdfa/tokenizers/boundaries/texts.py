@@ -92,6 +92,13 @@ class TextBoundaries(PairBoundaries):
         before, *after = self._pieces.classes_of(codes_of("".join((sides.left, *rights)))).tolist()
         return CUT if self._pieces.between[0][before, after].all() else DOUBT
 
+    def _may_cut(self, text: str) -> Int64Array:
+        # In most texts no character becomes one of another class.
+        if self._pieces is None:
+            return np.empty(0, dtype=np.int64)
+        classes = self._pieces.classes_of(codes_of(text))
+        return np.flatnonzero(self._pieces.between[0][classes[:-1], classes[1:]]) + 1
+
     def always_cut(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
         if self.why_none is not None:
             return super().always_cut(ids)

@@ -11,9 +11,9 @@ A text is split at its special tokens (`special`, `added_tokens`) into segments,
 - `merger`: merging by priority, for all other dictionaries;
 - `symbols`: from characters to symbols, including the treatment of unknown ones.
 
-`piece_ids` chooses among them and is where to start reading. `stream` does the same for
-texts that come in parts, `batches` for many texts on all cores, by `threads`. `texts` refuses values that are not
-texts.
+`piece_ids` chooses among them and is where to start reading. `stream` does the same for texts that come in parts,
+`encoding` for a text that changes, `appending` for text after ids at hand, `batches` for many texts on all cores, by
+`threads`. `texts` refuses values that are not texts.
 
 Used by: `tokenizers`.
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tokdfa.automata.alphabet import Word, show
-from tokdfa.base.arrays import BoolArray, Int32Array, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import AlphabetError
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.kernels.wordpiece.matching import build_trie, match_word, word_trie
+from tokdfa.regex.unicode.utf8 import begins_symbol
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.encoding.special import Special
@@ -196,6 +197,11 @@ class ByteBoundaries(Boundaries):
 
     def is_cut(self, left: str, right: str) -> bool:
         return not self._spans[left.encode()[-1], right.encode()[0]]
+
+    def _may_cut(self, text: str) -> Int64Array:
+        data = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+        begins = np.flatnonzero(begins_symbol(data))[1:]
+        return np.flatnonzero(~self._spans[data[begins - 1], data[begins]]) + 1
 
     def always_cut(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
         left, right = ids[:-1], ids[1:]
