@@ -135,7 +135,7 @@ class _Ids:
         self._is_word = np.zeros(int(vocabulary.ids.max()) + 1, dtype=np.bool_)
         self._is_word[vocabulary.ids] = True
         self._given: set[int] = set()
-        self._last = -1
+        self._last = self._largest = -1
 
     def of(self, token: JsonObject) -> int:
         """Return the id of the next added token; refuse one that is not its own."""
@@ -149,8 +149,14 @@ class _Ids:
             id = written if self._of_object else max(self._last + 1, self._n_words)
             if id in self._given or (id < len(self._is_word) and self._is_word[id]):
                 raise token.unmodelled("id", f"tokenizers gives {content!r} the id {id}, which another token has")
+            self._last = id
+            # Version 0.20, unlike 0.23, also counts the added tokens that the vocabulary has.
+            other = max(self._largest + 1, self._n_words)
+            if not self._of_object and other != id:
+                what = f"versions of tokenizers give {content!r} the ids {other} and {id}"
+                raise token.unmodelled("id", what, hint="put it into the vocabulary")
         self._given.add(id)
-        self._last = max(self._last, id)
+        self._largest = max(self._largest, id)
         return id
 
 

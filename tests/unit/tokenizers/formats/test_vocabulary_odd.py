@@ -153,6 +153,19 @@ def test_ids_of_added_tokens_are_those_that_the_library_assigns() -> None:
     assert min(met.values()) > 5, met
 
 
+def test_ids_on_which_versions_of_the_library_differ_are_refused() -> None:
+    # Version 0.20.3 gives <a> the id 401, version 0.23.3 the number of words.
+    words = vocabulary()
+    words["he"] = 400
+    fields = tokenizer_json(added_tokens=[added_token(1000, "he"), added_token(1001, "<a>")])
+    fields["model"]["vocab"] = words
+    assert library(fields).token_to_id("<a>") in (401, len(words))
+    with pytest.raises(UnsupportedFeatureError, match=f"the ids 401 and {len(words)}"):
+        tokdfa.load(fields)
+    fields["added_tokens"].reverse()
+    assert tokdfa.load(fields).specials[0].id == len(words)
+
+
 def test_ids_of_added_tokens_of_an_object_are_its_own() -> None:
     made = library(tokenizer_json(added_tokens=[]))
     made.add_tokens(["<a>", "<b>"])
