@@ -12,23 +12,32 @@ import argparse
 import os
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 # Before the libraries are loaded that read it.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 from tests.campaigns.evidence.ledger import ledger_named, record
 from tests.campaigns.families.asking import Family, Outcome
+from tests.campaigns.families.changes import ask_changes
 from tests.campaigns.families.subjects import names, of_file, subject
 
 COMMAND = "python -m tests.campaigns.families"
+# Kind of questions -> the promise that they test, and the kind of inputs.
+ASKED = {
+    "texts": ("encoding", "real texts"),
+    "streams": ("validation", "spoiled inputs"),
+    "changes": ("encoding", "real texts"),
+}
 
 
 def show(name: str, outcome: Outcome) -> None:
     """Print the cases reached, the refusals, and the differences."""
     refused = sum(outcome.refused.values())
     print(
-        f"{name}: {outcome.texts:,} texts, {outcome.streams:,} streams, {len(outcome.differences)} differences, "
-        f"{refused:,} refused; {outcome.seconds['texts']:.0f} s and {outcome.seconds['streams']:.0f} s of a processor"
+        f"{name}: {outcome.texts:,} texts, {outcome.streams:,} streams, {outcome.changes:,} changes, "
+        f"{len(outcome.differences)} differences, {refused:,} refused; "
+        f"{' s, '.join(f'{outcome.seconds[what]:.0f}' for what in ASKED)} s of a processor"
     )
     print("  reached:", ", ".join(f"{kind} {count:,}" for kind, count in sorted(outcome.met.items()) if count))
     for reason, count in outcome.refused.most_common():
@@ -46,10 +55,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--pretokenizer", help="the pattern of files of ranks")
     parser.add_argument("--texts", type=int, default=1000)
     parser.add_argument("--streams", type=int, default=500)
+    parser.add_argument("--changes", type=int, default=500, help="appends, edits and rollbacks of texts")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
-    n_texts = n_streams = n_differences = 0
-    seconds = [0.0, 0.0]
+    counts, seconds, n_differences = Counter[str](), Counter[str](), 0
     with tempfile.TemporaryDirectory() as folder:
         chosen = options.family or ([] if options.file else names())
         made = [lambda path=path: of_file(path, options.pretokenizer) for path in options.file]
@@ -58,18 +67,17 @@ def main(arguments: list[str] | None = None) -> int:
             family = Family(make(), options.seed)
             family.ask_texts(options.texts)
             family.ask_streams(options.streams)
+            ask_changes(family, options.changes)
             show(family.subject.name, family.outcome)
-            n_texts += family.outcome.texts
-            n_streams += family.outcome.streams
+            counts.update({what: getattr(family.outcome, what) for what in ASKED})
+            seconds.update(family.outcome.seconds)
             n_differences += len(family.outcome.differences)
-            seconds = [seconds[0] + family.outcome.seconds["texts"], seconds[1] + family.outcome.seconds["streams"]]
     path = ledger_named()
-    if path is not None:
+    for what, (promise, kind) in ASKED.items() if path is not None else ():
         # Families that are asked one after the other, each by a process, are one run.
-        record(f"{COMMAND} --texts", "encoding", "real texts", n_texts, cpu_seconds=seconds[0], goes_on=True, path=path)
         record(
-            f"{COMMAND} --streams", "validation", "spoiled inputs", n_streams, cpu_seconds=seconds[1],
-            differences=n_differences, goes_on=True, path=path,
+            f"{COMMAND} --{what}", promise, kind, counts[what], cpu_seconds=seconds[what], goes_on=True, path=path,
+            differences=n_differences if what == "streams" else 0,
         )  # fmt: skip
     return int(n_differences > 0)
 

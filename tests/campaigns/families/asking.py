@@ -40,6 +40,7 @@ class Outcome:
 
     texts: int = 0
     streams: int = 0
+    changes: int = 0
     met: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     differences: list[str] = field(default_factory=list)
@@ -54,9 +55,9 @@ class Family:
         self.tokenizer = subject.load()
         self.peer: Peer = subject.peer()
         self.outcome = Outcome()
-        self._drawn = random.Random(f"{subject.name} {seed}")
-        self._texts = Texts(self.peer, self._drawn)
-        self._spoiler = Spoiler(self.peer, self._drawn)
+        self.drawn = random.Random(f"{subject.name} {seed}")
+        self.texts = Texts(self.peer, self.drawn)
+        self._spoiler = Spoiler(self.peer, self.drawn)
 
     # Texts
 
@@ -67,7 +68,7 @@ class Family:
             kinds, texts = zip(*self._drawn_texts(min(n, BATCH)), strict=True)
             n -= len(texts)
             theirs = self.peer.encode(texts)
-            ours = [self._encoded(self.tokenizer.encode, text) for text in texts]
+            ours = [self.encoded(self.tokenizer.encode, text) for text in texts]
             together = self._together(list(texts), ours)
             for kind, text, wanted, alone, at_once in zip(kinds, texts, theirs, ours, together, strict=True):
                 self.outcome.texts += 1
@@ -75,9 +76,9 @@ class Family:
                 if isinstance(alone, str):
                     self.outcome.refused[alone] += 1
                 fed, parts = alone, []
-                if self._drawn.random() < 0.4:
-                    parts = in_parts(self._drawn, text.encode() if self._drawn.random() < 0.5 else text, SIZES)
-                    fed = self._encoded(self._fed, parts)
+                if self.drawn.random() < 0.4:
+                    parts = in_parts(self.drawn, text.encode() if self.drawn.random() < 0.5 else text, SIZES)
+                    fed = self.encoded(self._fed, parts)
                     self.outcome.met["texts: in parts"] += 1
                 if wanted is None:
                     self.outcome.met["texts: the library fails"] += 1
@@ -88,14 +89,14 @@ class Family:
 
     def _drawn_texts(self, n: int) -> list[tuple[str, str]]:
         """Return texts which the library defines, with their kinds; of many, the last is some of them joined."""
-        drawn, is_alike = iter(self._texts.next, None), self.subject.is_alike
+        drawn, is_alike = iter(self.texts.next, None), self.subject.is_alike
         found = [*islice((each for each in drawn if is_alike is None or is_alike(each[1])), n)]
         joined = "".join(text for _, text in found[:JOINED])
         if n == BATCH and (is_alike is None or is_alike(joined)):
             found[-1] = "many joined", joined
         return found
 
-    def _encoded(self, ask: Callable[[Any], Any], value: Any) -> Ids | str:
+    def encoded(self, ask: Callable[[Any], Any], value: Any) -> Ids | str:
         """Return ids, or why they are refused."""
         try:
             return [*map(int, ask(value))]
@@ -110,9 +111,9 @@ class Family:
         """Return the ids of texts in one call, those that are refused left out; they have to be refused there, too."""
         kept = [text for text, ids in zip(texts, alone, strict=True) if not isinstance(ids, str)]
         if len(kept) < len(texts):
-            refused = self._encoded(lambda texts: tokdfa.encode_batch(self.tokenizer, texts).ids, texts)
+            refused = self.encoded(lambda texts: tokdfa.encode_batch(self.tokenizer, texts).ids, texts)
             assert isinstance(refused, str), "one call for many texts refuses none of those that are refused alone"
-        encoded = tokdfa.encode_batch(self.tokenizer, kept, threads=self._drawn.randrange(1, 3))
+        encoded = tokdfa.encode_batch(self.tokenizer, kept, threads=self.drawn.randrange(1, 3))
         rows = iter([encoded.ids[begin:end].tolist() for begin, end in pairwise(encoded.offsets.tolist())])
         return [ids if isinstance(ids, str) else next(rows) for ids in alone]
 
@@ -121,12 +122,12 @@ class Family:
         (wanted,) = self.peer.encode([text])
         if wanted is None or (self.subject.is_alike is not None and not self.subject.is_alike(text)):
             return False
-        alone = self._encoded(self.tokenizer.encode, text)
+        alone = self.encoded(self.tokenizer.encode, text)
         if isinstance(alone, str):
             return False
-        ways = [alone, *(self._encoded(self._fed, [text[at : at + k] for at in range(0, len(text), k)]) for k in SIZES)]
+        ways = [alone, *(self.encoded(self._fed, [text[at : at + k] for at in range(0, len(text), k)]) for k in SIZES)]
         data = text.encode()
-        ways += [self._encoded(self._fed, [data[at : at + k] for at in range(0, len(data), k)]) for k in SIZES]
+        ways += [self.encoded(self._fed, [data[at : at + k] for at in range(0, len(data), k)]) for k in SIZES]
         return any(ids != wanted for ids in ways)
 
     # Streams
@@ -156,10 +157,10 @@ class Family:
             texts = [text for _, text in self._drawn_texts(n)]
             encoded = [ids for ids in self.peer.encode(texts) if ids]
             for number, ids in enumerate(encoded):
-                begin = self._drawn.randrange(len(ids)) if len(ids) > LONGEST else 0
+                begin = self.drawn.randrange(len(ids)) if len(ids) > LONGEST else 0
                 ids = ids[begin : begin + LONGEST]
                 if len(streams) % 2:
-                    if self._drawn.random() < 0.1:
+                    if self.drawn.random() < 0.1:
                         ids = (encoded[number - 1] + ids)[-LONGEST:]
                         self.outcome.met["streams: joined"] += 1
                     ids, names = self._spoiler.spoiled(ids)
@@ -212,14 +213,14 @@ class Family:
 
     def _problem_of_parts(self, ids: Ids, verdict: list[Found]) -> str | None:
         """Return how a verdict on a stream alone, or in chunks, differs from the one among others; one way a time."""
-        way = self._drawn.randrange(4)
+        way = self.drawn.randrange(4)
         if way == 0:
             self.outcome.met["streams: alone"] += 1
-            alone = self._judged(np.array(ids, dtype=self._drawn.choice(DTYPES)))
+            alone = self._judged(np.array(ids, dtype=self.drawn.choice(DTYPES)))
             return None if alone == verdict else f"alone: {alone}"
         if way == 1:
             self.outcome.met["streams: in chunks"] += 1
-            parts = in_parts(self._drawn, ids, SIZES)
+            parts = in_parts(self.drawn, ids, SIZES)
             fed = self._judged(iter([np.array(part, dtype=np.int64) for part in parts]))
             return None if fed == verdict else f"in chunks {parts}: {fed}"
         return None
@@ -273,6 +274,6 @@ class Family:
     def _told(self, what: str, small: Any) -> str:
         """Return what both make of a text or of ids."""
         if what == "text":
-            return f"library {self.peer.encode([small])[0]}, tokdfa {self._encoded(self.tokenizer.encode, small)}"
+            return f"library {self.peer.encode([small])[0]}, tokdfa {self.encoded(self.tokenizer.encode, small)}"
         tokens = [self.peer.tokens.get(id) for id in small]
         return f"{tokens}: library {self.peer.wanted([small])[0]}, tokdfa {self._judged(small)}"

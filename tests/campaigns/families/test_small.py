@@ -109,11 +109,14 @@ SMALL: dict[str, Callable[[Path], Path]] = {
 @pytest.mark.parametrize("name", SMALL)
 def test_nothing_differs(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = SMALL[name](tmp_path)
-    status = main(["--file", str(path), "--pretokenizer", "cl100k", "--texts", "400", "--streams", "200"])
+    status = main(
+        ["--file", str(path), "--pretokenizer", "cl100k", "--texts", "400", "--streams", "200", "--changes", "400"]
+    )
     printed = capsys.readouterr().out
     assert status == 0, printed
-    assert f"{path.name}: 400 texts, 200 streams, 0 differences" in printed
+    assert f"{path.name}: 400 texts, 200 streams, 400 changes, 0 differences" in printed
     reached = [f"texts: {kind}" for kind in KINDS] + [f"streams: {edit}" for edit in EDITS]
+    reached += [f"changes: {way}" for way in ("append", "edit", "roll back", "ids")]
     missed = [kind for kind in [*reached, "streams: canonical", "streams: not canonical"] if kind not in printed]
     assert not missed
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Encoding", "Update"]
 
-# The number of pairs of characters that are tried for a cut.
-_TRIED = 16
+# The most cuts that an edit remembers within the text that it encodes, and the pairs of characters tried for each.
+_MOST_AT_ONCE, _TRIED = 32, 16
 _NOTHING: Int32Array = np.empty(0, dtype=np.int32)
 
 
@@ -257,13 +257,15 @@ class Encoding(SuggestsNames):
         after = len(cuts) if self._carries_sums else bisect_right(cuts, stop, key=_byte_of)
         begin = cuts[first]
         end_byte, end_index, _ = cuts[after] if after < len(cuts) else (n_bytes, self._n_ids, None)
-        before = self._data[begin.byte : start].decode()
-        text = before + data.decode() + self._data[stop:end_byte].decode()
+        before, new = self._data[begin.byte : start].decode(), data.decode()
+        text = before + new + self._data[stop:end_byte].decode()
         offsets = [] if start == n_bytes else self._spaced(text)
         if after == len(cuts):
-            # There is no cut in the text before, or one of the others is closer to the end.
+            # There is no cut in the text before, or another one is closer to the end; nor in the text after, if the
+            # last cut of all is the one before.
             known = max(len(before), *offsets, 1)
-            at = self.tokenizer.boundaries.last_cut(text[known - 1 : known], text[known:])
+            last = len(before) + len(new) + 1 if first == len(cuts) - 1 else len(text)
+            at = self.tokenizer.boundaries.last_cut(text[known - 1 : known], text[known:last])
             offsets += [known + at] if at >= 0 else []
         found, ids = self._encoded(text, offsets, begin)
         update = self._write(begin.n_ids, end_index, ids, is_end=stop == n_bytes)
@@ -274,7 +276,7 @@ class Encoding(SuggestsNames):
     def _spaced(self, text: str) -> list[int]:
         """Return some characters before which a long text is always cut, ascending, not close to each other."""
         found: list[int] = []
-        spacing, boundaries = self._spacing, self.tokenizer.boundaries
+        spacing, boundaries = max(self._spacing, len(text) // _MOST_AT_ONCE), self.tokenizer.boundaries
         for last in range(spacing, len(text) - spacing, spacing) if boundaries.why_none is None else ():
             for at in range(last, max(last - _TRIED, *found[-1:], 0), -1):
                 if boundaries.is_cut(text[at - 1], text[at]):
