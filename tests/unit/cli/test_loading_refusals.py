@@ -1,4 +1,4 @@
-"""A tokenizer that is refused is refused for the same reason by every command, which is that of :func:`tokdfa.load`."""
+"""A tokenizer that :func:`tokdfa.load` refuses is refused by every command, for the same reason."""
 
 from __future__ import annotations
 

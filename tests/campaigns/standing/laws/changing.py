@@ -99,13 +99,13 @@ def refuses(member: Member, text: str) -> bool:
 
 
 def assert_is_update(encoding: Encoding, before: list[int], update: Update) -> None:
-    """Assert that an update tells how ids have become those of an encoding."""
+    """Assert that an update tells how ids have become the ids of an encoding."""
     kept, new_ids, n_removed = update
     assert [*before[:kept], *new_ids.tolist(), *before[kept + n_removed :]] == encoding.ids.tolist(), update
 
 
 def assert_is_whole(member: Member, encoding: Encoding, text: str, met: Counter[str]) -> None:
-    """Assert that the ids of an encoding are those of the library for the whole text, or those of the tokenizer."""
+    """Assert that the library gives the ids of an encoding for the whole text; if it fails, that the tokenizer does."""
     expected = member.encode(text)
     if expected is None:
         met["the library fails"] += 1

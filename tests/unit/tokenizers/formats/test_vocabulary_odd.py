@@ -37,7 +37,7 @@ def library(fields: dict[str, Any]) -> Any:
 
 
 def whisper() -> dict[str, Any]:
-    """A small tokenizer.json like that of Whisper's multilingual models, with the ids of `RANKS`."""
+    """A small tokenizer.json, as Whisper's multilingual models have one, with the ids of `RANKS`."""
     fields = tokenizer_json(added_tokens=[added_token(EMPTY + 1, "<|end|>")])
     fields["model"]["vocab"] = {spell(word): rank for word, rank in [*RANKS.items(), (b"", EMPTY)]}
     fields["model"]["unk_token"] = ""
