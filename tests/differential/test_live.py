@@ -20,7 +20,7 @@ from tokdfa import AnyTokenizer
 
 WITHOUT = "transformers is not in the extra test: pip install --group live (torch is not needed)"
 # Texts and spoiled streams in all; they are dealt out to ten parts, so that one can be repeated.
-N_TEXTS, N_SPOILED, N_PARTS = 100_000, 10_000, 10
+N_TEXTS, N_SPOILED, N_PARTS = 100_000, 20_000, 10
 
 
 def made(name: str, request: pytest.FixtureRequest, folder: Path) -> Live:
@@ -70,7 +70,7 @@ def test_texts_and_streams(name: str, request: pytest.FixtureRequest, tmp_path: 
     peer = made(name, request, tmp_path)
     tokenizer = tokdfa.load(peer.source, **peer.options)
     wrong = assert_part_agrees(peer, tokenizer, 7, 200, 100)
-    assert wrong > 10
+    assert wrong > 4
 
 
 @pytest.mark.slow

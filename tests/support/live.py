@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import random
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from tests.support import sentencepieces
 from tests.support.extra import llama3_json, ranks_of, write_tiktoken
 from tests.support.real_tokenizers import SYMBOLS
 from tests.support.tokenizer_files import RANKS, tokenizer_json
+from tokdfa.regex.unicode.utf8 import CHARACTER_OF, GPT2_ORDER
 
 KIMI = "|".join(
     [
@@ -301,6 +303,77 @@ def _merging(name: str, data: Path, **options: Any) -> Live:
     )
 
 
+# What BERT's words, CLIP's pieces and the cleaning of both treat in a special way.
+ODD_WORDS = (
+    *(
+        "[MASK]",
+        " [MASK] ",
+        "[MA\0SK]",
+        "[MAS\u212a]",
+        "[sep]",
+        "[UNK]",
+        "[E1]",
+        "hello",
+        "Hello",
+        "don't",
+        "unaffable",
+    ),
+    *(
+        "ΑΣ",
+        "\u0301",
+        "e\u0301",
+        "\u1e9b\u0323",
+        "\u0344",
+        "\u0345",
+        "\u0f71\u0f72",
+        "か\u3099",
+        "\u1100\u1161",
+        "ﬁ",
+        "İ",
+    ),
+    *("\u2028", "\x85", "\n", "\u00a0", "\u3000", "中", "##s", "s", " ", "a" * 101, "</w>", "'\u017f", "'LL", "ⅷ", "ẞ"),
+    *("<|startoftext|>", "<|STARTOFTEXT|>", "!<|EndOfText|>", "<|endof\0text|>", "<|\u017ftartoftext|>"),
+)
+
+
+def _found_in_texts(peer: Any) -> Live:
+    """A tokenizer in Python that finds its special tokens in texts."""
+    return Live(
+        peer,
+        lambda text: peer.encode(text, add_special_tokens=False),
+        [*range(len(peer))],
+        decode=lambda ids: peer.decode(ids, clean_up_tokenization_spaces=False),
+        texts=ODD_WORDS,
+    )
+
+
+def _bert(data: Path, *more: str, **options: Any) -> Live:
+    """BERT's tokenizer in Python, with `more` special tokens."""
+    kind = pytest.importorskip("transformers").BertTokenizer
+    if not hasattr(kind, "_convert_token_to_id"):
+        kind = pytest.importorskip("transformers.models.bert.tokenization_bert_legacy").BertTokenizerLegacy
+    peer = kind(str(data / "vocabs" / "bert_uncased_vocab.txt"), **options)
+    if more:
+        peer.add_special_tokens({"additional_special_tokens": [*more]})
+    return _found_in_texts(peer)
+
+
+def _clip(data: Path, folder: Path) -> Live:
+    """CLIP's tokenizer in Python, with the files that transformers has for it."""
+    transformers = pytest.importorskip("transformers")
+    packed = (data / "vocabs" / "clip_bpe_simple_vocab_16e6.txt.gz").read_bytes()
+    rules = gzip.decompress(packed).decode().split("\n")[1 : 49152 - 256 - 2 + 1]
+    letters = [CHARACTER_OF[byte] for byte in GPT2_ORDER]
+    tokens = [*letters, *(f"{letter}</w>" for letter in letters), *(rule.replace(" ", "") for rule in rules)]
+    numbers = {token: id for id, token in enumerate([*tokens, "<|startoftext|>", "<|endoftext|>"])}
+    (folder / "vocab.json").write_text(json.dumps(numbers))
+    (folder / "merges.txt").write_text("\n".join(["#version: 0.2", *rules]), encoding="utf-8")
+    peer = transformers.CLIPTokenizer(str(folder / "vocab.json"), str(folder / "merges.txt"))
+    if not hasattr(peer, "bpe_ranks"):
+        pytest.skip(f"CLIPTokenizer of transformers {transformers.__version__} is not written in Python")
+    return _found_in_texts(peer)
+
+
 def _mistral_backend(_: Path, folder: Path) -> Live:
     transformers = pytest.importorskip("transformers")
     backend = getattr(transformers, "MistralCommonBackend", None)
@@ -360,7 +433,32 @@ OF_TRANSFORMERS: dict[str, Callable[[Path, Path], Live]] = {
     ),
     **{
         f"transformers, {name}": lambda data, _, name=name: _merging(name, data)  # type: ignore[misc]
-        for name in ("BlenderbotTokenizer", "DebertaTokenizer", "GPT2Tokenizer", "RobertaTokenizer", "WhisperTokenizer")
+        for name in (
+            *("BlenderbotTokenizer", "DebertaTokenizer", "GPT2Tokenizer", "Qwen2Tokenizer", "RobertaTokenizer"),
+            "WhisperTokenizer",
+        )
     },
+    **{
+        f"transformers, {name} with a space": lambda data, _, name=name: _merging(  # type: ignore[misc]
+            name, data, add_prefix_space=True
+        )
+        for name in ("CodeGenTokenizer", "GPT2Tokenizer", "WhisperTokenizer")
+    },
+    **{
+        f"transformers, BertTokenizer {options or ''}": lambda data, _, options=options: _bert(  # type: ignore[misc]
+            data, **options
+        )
+        for options in (
+            {},
+            {"do_lower_case": False},
+            {"strip_accents": False},
+            {"do_lower_case": False, "strip_accents": True},
+            {"tokenize_chinese_chars": False},
+            {"do_basic_tokenize": False},
+            {"do_lower_case": False, "never_split": ["hello", "and", "##s"]},
+        )
+    },
+    "transformers, BertTokenizer with more special tokens": lambda data, _: _bert(data, "[E1]", "<E2>"),
+    "transformers, CLIPTokenizer": _clip,
     "transformers, MistralCommonBackend": _mistral_backend,
 }

@@ -10,7 +10,7 @@ import codecs
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -173,6 +173,20 @@ class StripWhole(DecodeStep):
         return None
 
 
+@dataclass(frozen=True)
+class StripText(DecodeStep):
+    """Remove white space, as Python knows it, from both ends of the whole text."""
+
+    def __call__(self, tokens: list[str]) -> list[str]:
+        stripped = tokens.copy()
+        for order, strip in ((range(len(tokens)), str.lstrip), (reversed(range(len(tokens))), str.rstrip)):
+            for index in order:
+                stripped[index] = strip(stripped[index])
+                if stripped[index]:
+                    break
+        return stripped
+
+
 def _run(token: str, character: str, most: int) -> int:
     """Return the number of copies of a character with which a token begins, up to a maximum."""
     return min(len(token) - len(token.lstrip(character)), most)
@@ -246,6 +260,21 @@ class DecodeWordPiece(DecodeStep):
         for old, new in self.cleanups:
             token = token.replace(old, new)
         return token
+
+
+@dataclass(frozen=True)
+class DecodeWordPieceApart(DecodeStep):
+    """Remove a prefix, as `DecodeWordPiece` does, but not from tokens that are `apart`, and not right after one."""
+
+    prefix: str
+    apart: tuple[str, ...]
+
+    def __call__(self, tokens: list[str]) -> list[str]:
+        spelled = DecodeWordPiece(self.prefix, ())(tokens)
+        for index, (previous, token) in enumerate(pairwise(tokens), 1):
+            if previous in self.apart or token in self.apart:
+                spelled[index] = f" {token}"
+        return spelled
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,9 @@ def load(
     An object is taken as it is now, and not kept: later changes to it have no effect. Nothing is imported; the
     attributes follow transformers 4.57 and 5.23, tokenizers 0.22 and 0.23, tiktoken 0.14, mistral-common 1.13 and
     sentencepiece 0.2. A tokenizer of transformers is read as its backend. If it is written in Python over a
-    SentencePiece model, it is that model with the ids of the object, as with ``split_special_tokens=True``.
+    SentencePiece model, it is that model with the ids of the object, as with ``split_special_tokens=True``. The classes
+    in Python of BERT, CLIP and Qwen2 follow the Unicode tables of this Python, which the tokenizer names; a pickle of
+    it is refused by a Python with others.
 
     With `unicode`, texts are split as by that version. A tokenizer is refused if the version's Unicode makes a
     difference to its normalizer or its added tokens. llama.cpp has tables of its own. A GGUF file with another

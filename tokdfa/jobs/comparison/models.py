@@ -67,7 +67,8 @@ _SYMBOLS = (
 
 
 def short_texts(longest: Literal[1, 2]) -> Iterator[str]:
-    """Yield all texts of up to `longest` bytes."""
+    """Yield all texts of up to `longest` bytes, with the empty one, before which a tokenizer may put something."""
+    yield ""
     of_one_byte = [*map(chr, range(0x80))]
     yield from of_one_byte
     if longest == 2:

@@ -123,7 +123,8 @@ class AddedTokens:
         The one that begins it is normalized by `first`, and all others by `normalizer`.
         """
         outer, inner = self.outer_finder, self._levels[1]
-        spans = self._spans(text, outer) if outer else [(0, len(text), None)] if text else []
+        # Something may be put before the empty text, too.
+        spans = self._spans(text, outer) if outer and text else [(0, len(text), None)]
         for start, stop, special in spans:
             if special is not None:
                 yield special, start == 0

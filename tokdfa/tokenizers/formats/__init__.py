@@ -2,7 +2,8 @@
 
 `read` below takes a path or an object. `reading` has the table of formats: how each is recognised in a folder and by
 its content, and its reader. `live` recognises objects of other libraries by their attributes (with
-`live_object`, `live_sentencepiece`, and `live_merging` for byte pairs merged in Python). The readers are
+`live_object`, `live_sentencepiece`, and for tokenizers in Python `live_merging`, GPT-2's byte pairs, `live_clip`, and
+`live_wordpiece`, BERT's words). The readers are
 `tokenizer_json` (byte pairs; `unigram`, `wordpiece` and `by_piece` for others), `tiktoken` (with encodings by name),
 `tekken`, `sentencepiece`, `rwkv`, `merges`, `vocabulary` (vocab.json and merges.txt), `wordpiece` (vocab.txt) and
 `gguf` (with `gguf_head`, the container, `gguf_tokens`, and `gguf_unigram` for such models). Each returns the same

@@ -19,9 +19,11 @@ from tokdfa.base.errors import FileFormatError, WrongTypeError
 from tokdfa.tokenizers.decoder import spellings
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, AnyContents, Contents
 from tokdfa.tokenizers.formats.files import LARGEST_FILE, named, unpacked
+from tokdfa.tokenizers.formats.live_clip import read_clip
 from tokdfa.tokenizers.formats.live_merging import read_merging
 from tokdfa.tokenizers.formats.live_object import IN_RUST, Live, installed
 from tokdfa.tokenizers.formats.live_sentencepiece import read_over_processor, read_processor
+from tokdfa.tokenizers.formats.live_wordpiece import read_longest
 from tokdfa.tokenizers.formats.ranks import from_ranks
 from tokdfa.tokenizers.formats.reading import detect, read_as
 from tokdfa.tokenizers.formats.tiktoken import as_published, check_ids, specials_of
@@ -56,7 +58,7 @@ def read_object(source: Any, format: str | None = None) -> AnyContents:
         inner = next((part for name in _WITHIN if (part := inner.part(name)).value is not None), Live(None, whole.path))
     hint = f"tokdfa.load takes {_TAKEN}"
     if not isinstance(source, type) and callable(whole.get("convert_tokens_to_ids")):
-        what = "a tokenizer in Python with neither a SentencePiece model nor byte pairs as GPT-2 has them"
+        what = "a tokenizer in Python with neither a SentencePiece model, nor byte pairs, nor words as BERT has them"
         whole.defined_by("_tokenize", set(), what, f"load its files, or {IN_RUST}")
     raise WrongTypeError("not a tokenizer, nor the content of a tokenizer file", value=source, hint=hint)
 
@@ -199,7 +201,10 @@ _READERS: dict[tuple[str, ...], tuple[str | None, _Reader]] = {
     ("_all_special_tokens", "_model", "num_special_tokens"): ("tekken", _read_tekken),
     ("serialized_model_proto",): ("sentencepiece", read_processor),
     ("sp_model",): ("sentencepiece", read_over_processor),
+    ("nlp", "bpe_ranks", "encoder", "byte_encoder", "pat"): (None, read_clip),
+    ("fix_text", "bpe_ranks", "encoder", "byte_encoder", "pat"): (None, read_clip),
     ("bpe_ranks", "encoder", "byte_encoder", "pat"): (None, read_merging),
+    ("vocab", "wordpiece_tokenizer"): (None, read_longest),
     ("read",): (None, _read_file),
 }
 # Attributes by which mistral-common, and transformers over it, hold the recognised object; they are nested three deep.

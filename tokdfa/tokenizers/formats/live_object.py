@@ -13,23 +13,12 @@ T = TypeVar("T")
 NOT_SPECIAL = "an added token that is not special, which is found in texts, is not modelled"
 IN_RUST = "the tokenizer with a backend in Rust"
 _NOTHING: Any = object()
-_AS_BERT = (
-    "puts texts into NFC, changes and splits them by the Unicode tables of this Python, and does not split words that "
-    "spell a special token"
-)
 _AS_XLNET = (
     "changes quotes, strips accents by the Unicode tables of this Python, and encodes again a piece that ends in a "
     "digit and a comma"
 )
 # The code that is not modelled, by class of transformers; other classes get the reason of the reader that refuses them.
-_REASONS = {
-    **dict.fromkeys(("BertTokenizer", "ConvBertTokenizer", "DistilBertTokenizer", "ElectraTokenizer"), _AS_BERT),
-    **dict.fromkeys(("FunnelTokenizer", "LayoutLMTokenizer", "LxmertTokenizer", "MobileBertTokenizer"), _AS_BERT),
-    **dict.fromkeys(("MPNetTokenizer", "SqueezeBertTokenizer"), _AS_BERT),
-    **dict.fromkeys(("AlbertTokenizer", "XLNetTokenizer"), _AS_XLNET),
-    "CLIPTokenizer": "cleans and lowers texts by the Unicode tables of this Python, and marks the ends of words",
-    "Qwen2Tokenizer": "puts texts into NFC by the Unicode tables of this Python",
-}
+_REASONS = dict.fromkeys(("AlbertTokenizer", "XLNetTokenizer"), _AS_XLNET)
 
 
 def installed(name: str) -> str | None:

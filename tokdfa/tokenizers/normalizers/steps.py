@@ -191,13 +191,13 @@ class Prepend(Normalizer):
 
 
 @dataclass(frozen=True)
-class SpaceBeforeWord(Normalizer):
-    """A space put before a text that begins with something else than white space, as Python knows it."""
+class SpaceBefore(Normalizer):
+    """A space put before every text, the empty one included."""
 
     keeps_beginning = is_local = touches_ends = True
 
     def __call__(self, text: str) -> str:
-        return " " + text if text and not text[0].isspace() else text
+        return " " + text
 
     def sides(self, left: str, right: str) -> Sides | None:
         return Sides(left, right)
@@ -205,6 +205,14 @@ class SpaceBeforeWord(Normalizer):
     @property
     def later(self) -> None:
         return None
+
+
+@dataclass(frozen=True)
+class SpaceBeforeWord(SpaceBefore):
+    """A space put before a text that begins with something else than white space, as Python knows it."""
+
+    def __call__(self, text: str) -> str:
+        return super().__call__(text) if text and not text[0].isspace() else text
 
 
 @dataclass(frozen=True)

@@ -242,7 +242,7 @@ def test_python_may_change_texts() -> None:
     with pytest.raises(UnsupportedFeatureError, match="may change texts before its SentencePiece model sees them"):
         tokdfa.load(LlamaTokenizer(processor()))
     with pytest.raises(
-        UnsupportedFeatureError, match="in Python with neither a SentencePiece model nor byte pairs as GPT-2 has them"
+        UnsupportedFeatureError, match="in Python with neither a SentencePiece model, nor byte pairs, nor words as BERT"
     ):
         tokdfa.load(SimpleNamespace(convert_tokens_to_ids=list))
 
@@ -250,10 +250,8 @@ def test_python_may_change_texts() -> None:
 @pytest.mark.parametrize(
     ("name", "parts", "reason"),
     [
-        ("BertTokenizer", (), "puts texts into NFC, changes and splits them"),
         ("XLNetTokenizer", ("sp_model",), "changes quotes, strips accents"),
-        ("CLIPTokenizer", ("bpe_ranks", "encoder", "byte_encoder", "pat"), "cleans and lowers texts by the Unicode"),
-        ("Qwen2Tokenizer", ("bpe_ranks", "encoder", "byte_encoder", "pat"), "puts texts into NFC by the Unicode"),
+        ("AlbertTokenizer", ("sp_model",), "changes quotes, strips accents by the Unicode"),
     ],
 )
 def test_a_class_in_python_is_refused_with_its_reason(name: str, parts: tuple[str, ...], reason: str) -> None:
