@@ -312,7 +312,7 @@ class AnyTokenizer(Jobs, SuggestsNames):
         --------
         >>> encoding = tokdfa.default_tokenizer().encoding("a single man")
         >>> encoding.append(" wants tea").kept, encoding.ids.tolist()
-        (3, [64, 2513, 462, 3123, 1043])
+        (3, [64, 2513, 462, 978, 82, 3272])
         """
         from tokdfa.tokenizers.encoding.encoding import Encoding
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
 from operator import attrgetter
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -30,6 +31,8 @@ __all__ = ["Encoding", "Update"]
 
 # The most cuts that an edit remembers within the text that it encodes, and the pairs of characters tried for each.
 _MOST_AT_ONCE, _TRIED = 32, 16
+# The references to an array that is an attribute and the argument of a call.
+_OWN_REFERENCES = 2
 _NOTHING: Int32Array = np.empty(0, dtype=np.int32)
 
 
@@ -99,7 +102,8 @@ class Encoding(SuggestsNames):
         self.tokenizer = tokenizer
         self._data = bytearray()
         self._buffer: Int32Array = np.empty(1 << 6, dtype=np.int32)
-        self._n_ids = 0
+        # Of the ids in the buffer, a view may show as many, even if the text has become shorter.
+        self._n_ids = self._n_shown = 0
         # Ascending; the first one is the beginning of the text.
         self._cuts = [_Cut(0, 0, None)]
         self._undo = _Undo()
@@ -107,7 +111,8 @@ class Encoding(SuggestsNames):
 
     @property
     def ids(self) -> Int32Array:
-        """The ids of the text, as a read-only array: a view, valid until the next change. Copy it to keep it."""
+        """The ids of the text, as a read-only array: a view, not a copy, which later changes leave as it is."""
+        self._n_shown = max(self._n_shown, self._n_ids)
         ids = self._buffer[: self._n_ids]
         ids.setflags(write=False)
         return ids
@@ -134,7 +139,7 @@ class Encoding(SuggestsNames):
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin._data, twin._buffer = self._data.copy(), self._buffer.copy()
-        twin._cuts, twin._undo = self._cuts.copy(), self._undo.copy()
+        twin._cuts, twin._undo, twin._n_shown = self._cuts.copy(), self._undo.copy(), 0
         return twin
 
     __copy__ = copy
@@ -321,18 +326,24 @@ class Encoding(SuggestsNames):
         old, n = self._buffer[start:stop], self._n_ids
         low = n_alike(old, ids)
         at_end = 0 if is_end else n_alike(old[low:][::-1], ids[low:][::-1])
+        del old
         new_ids = ids[low : len(ids) - at_end].copy()
         low, high = start + low, stop - at_end
         larger = n + len(new_ids) - (high - low)
+        is_moved = larger > len(self._buffer) or self._is_shown(low)
         source = self._buffer
-        if larger > len(source):
-            self._buffer = np.empty(larger + (larger >> 1), dtype=np.int32)
+        if is_moved:
+            self._buffer, self._n_shown = np.empty(larger + (larger >> 1), dtype=np.int32), 0
             self._buffer[:low] = source[:low]
-        if larger != n or source is not self._buffer:
+        if larger != n or is_moved:
             self._buffer[low + len(new_ids) : larger] = source[high:n]
         self._buffer[low : low + len(new_ids)] = new_ids
         self._n_ids = larger
         return Update(low, new_ids, high - low)
+
+    def _is_shown(self, low: int) -> bool:
+        """Return whether a view shows ids from an index on; every view refers to the buffer."""
+        return low < self._n_shown and getrefcount(self._buffer) > _OWN_REFERENCES
 
     def _remember(self, first: int, after: int, found: list[_Cut], bytes_more: int, ids_more: int) -> None:
         """Remember the cuts that were found between two others, and move those after them."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 import random
 from collections import Counter
 
+import numpy as np
+
 from tests.support.families import Member
 from tokdfa.base.errors import AlphabetError, TokenStreamError
 from tokdfa.tokenizers.decoder import is_utf8
@@ -54,6 +56,8 @@ def check(member: Member, drawn: random.Random, n_changes: int = CHANGES) -> Cou
     for _ in range(n_changes):
         way = drawn.choice(["append", "append", "edit", "edit", "mark", "roll back", "copy"])
         before = encoding.ids.tolist()
+        # Ids that are shown must not be written to.
+        shown = encoding.ids if drawn.random() < 0.5 else np.array(before)
         if way == "mark":
             marks.append((encoding.mark(), text))
             continue
@@ -83,6 +87,7 @@ def check(member: Member, drawn: random.Random, n_changes: int = CHANGES) -> Cou
             text = found
         met[way] += 1
         met["cuts"] += len(encoding._cuts) > 2
+        assert shown.tolist() == before
         assert encoding.text == text
         assert_is_update(encoding, before, update)
         assert_is_whole(member, encoding, text, met)
