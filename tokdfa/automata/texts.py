@@ -89,7 +89,7 @@ def language_of(what: str, *parts: Node) -> Language:
     used = {number for number, _ in least_of_classes(classes)}
     rows = [[target if target and c in used else -1 for c, target in enumerate(row)] for row in table]
     rows[0] = [-1] * len(rows[0])
-    return _trimmed(classes, rows, finals.tolist(), int(dfa.initial[-1]), what)
+    return language_from(classes, rows, finals.tolist(), int(dfa.initial[-1]), what)
 
 
 def intersection(first: Language, second: Language, what: str) -> Language:
@@ -101,7 +101,7 @@ def intersection(first: Language, second: Language, what: str) -> Language:
         targets = [(first.rows[one][class_a], second.rows[other][class_b]) for class_a, class_b in symbols]
         rows.append([numbers[target] if min(target) >= 0 else -1 for target in targets])
     finals = [first.finals[one] and second.finals[other] for one, other in numbers.states]
-    return _trimmed(classes, rows, finals, 0, what)
+    return language_from(classes, rows, finals, 0, what)
 
 
 def classes_together(partitions: list[Int64Array]) -> tuple[Int64Array, list[tuple[int, ...]]]:
@@ -139,7 +139,7 @@ def least_of_classes(classes: Int64Array) -> list[tuple[int, str]]:
     ]
 
 
-def _trimmed(classes: Int64Array, rows: list[list[int]], finals: list[bool], initial: int, what: str) -> Language:
+def language_from(classes: Int64Array, rows: list[list[int]], finals: list[bool], initial: int, what: str) -> Language:
     """Return the language of an automaton, with equal states merged."""
     reached = closure([initial], lambda state: (target for target in rows[state] if target >= 0))
     sources: dict[int, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Deciding about a seam: which special tokens matter, which search finds the least two texts, and normalized texts.
+"""Deciding about a seam: which special tokens matter, and which search finds the least two texts.
 
 Where symbols are marked at the ends or beginnings of pieces, a symbol next to a boundary of pieces has another id than
 without the boundary, so that boundaries alone decide. The exception is next to characters that have no symbol with the
@@ -9,23 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from heapq import heappop, heappush
 from typing import cast
 
 import numpy as np
 
-from tokdfa.automata.texts import ANYTHING, Language, apart, language_of, literal, overlap
-from tokdfa.base.arrays import BoolArray
+from tokdfa.automata.texts import Language, apart, overlap
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError, UnsupportedFeatureError
 from tokdfa.jobs.splices.seam import Seam
 from tokdfa.jobs.splices.search import Search, Texts
 from tokdfa.jobs.splices.tokens import PLAIN_TEXT, Rewrites, Symbols, Tokens, byte_tokens, character_tokens
 from tokdfa.kernels.encode.events import BEGINS, DROPPED
-from tokdfa.regex.syntax import Symbols as SymbolSet
-from tokdfa.regex.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, Form, normalize, tables
-from tokdfa.regex.unicode.quick_check import boundaries
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
@@ -282,76 +277,3 @@ def least_texts(ground: Ground, before: Language, after: Language) -> Texts | No
         if not missing:
             return found
         tracked = ground.with_overlapping(tracked | missing)
-
-
-def is_ascii(language: Language) -> bool:
-    """Return whether all texts of a language are ASCII, so that nothing is normalized."""
-    return not _used(language)[0x80:].any()
-
-
-def is_steady_before(form: Form, language: Language) -> bool:
-    """Return whether texts of a language stay as they are, and separate from any text before them."""
-    return not (_used(language) & ~boundaries(form)).any()
-
-
-def is_steady_after(form: Form, language: Language) -> bool:
-    """Return whether they do, and no text after them changes them either."""
-    return not (_used(language) & ~(boundaries(form) & _closed_ones(form))).any()
-
-
-def _used(language: Language) -> BoolArray:
-    classes = {c for row in language.rows for c, target in enumerate(row) if target >= 0}
-    used: BoolArray = np.isin(language.class_of_code_point, [*classes])
-    used[0xD800:0xE000] = False
-    return used
-
-
-def normalized_before(form: Form, text: str) -> Language:
-    """Return a language with the normalized texts of all that end with `text`."""
-    first = next((index for index, symbol in enumerate(text) if _is_steady(form, symbol)), len(text))
-    kept = text[first:]
-    if normalize(kept, form) != kept:
-        raise UnsupportedFeatureError("the text before the seam is not normalized", value=text)
-    return language_of("before", ANYTHING, literal(kept, "before"))
-
-
-def normalized_after(form: Form, text: str) -> Language:
-    """Return a language with the normalized texts of all that begin with `text`, if it never joins the text before."""
-    if not text or not _is_steady(form, text[0]):
-        raise UnsupportedFeatureError("a normalization may cross the seam", value=text)
-    # The text that follows may change this text from the last boundary on.
-    last = max(index for index, symbol in enumerate(text) if _is_steady(form, symbol))
-    opening = _openings(form).get(_decomposed(form, text[last])[0], ())
-    ranges = tuple((ord(symbol), ord(symbol)) for symbol in sorted({*opening, text[last]}))
-    kept = literal(normalize(text[:last], form), "after")
-    return language_of("after", kept, SymbolSet(ranges), ANYTHING)
-
-
-def _is_steady(form: Form, symbol: str) -> bool:
-    return bool(boundaries(form)[ord(symbol)])
-
-
-def _decomposed(form: Form, symbol: str) -> str:
-    return normalize(symbol, "NFKD" if "K" in form else "NFD")
-
-
-@lru_cache(maxsize=4)
-def _closed_ones(form: Form) -> BoolArray:
-    """Return the code points that nothing that follows them changes."""
-    openings = _openings(form)
-    found: BoolArray = np.ones(0x110000, dtype=np.bool_)
-    points = np.flatnonzero(boundaries(form)).tolist()
-    found[[point for point in points if _decomposed(form, chr(point))[0] in openings]] = False
-    return found
-
-
-@lru_cache(maxsize=4)
-def _openings(form: Form) -> dict[str, tuple[str, ...]]:
-    """Return the characters that a text in the form may begin with, by the first of their decomposition."""
-    found: dict[str, list[str]] = {}
-    changed = {*tables().decompositions, *tables().compatibility, *map(chr, range(HANGUL_FIRST, HANGUL_LAST + 1))}
-    for symbol in sorted(changed):
-        parts = _decomposed(form, symbol)
-        if parts != symbol and normalize(symbol, form) == symbol:
-            found.setdefault(parts[0], []).append(symbol)
-    return {first: tuple(symbols) for first, symbols in found.items()}

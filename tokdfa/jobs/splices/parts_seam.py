@@ -10,7 +10,6 @@ from tokdfa.base.errors import AlphabetError, LimitExceededError, UnsupportedFea
 from tokdfa.jobs.splices.encoding import encode_after
 from tokdfa.jobs.splices.parts import Part, Slot, nodes
 from tokdfa.jobs.splices.question import Question, Side, Splice, SplitTexts
-from tokdfa.regex.syntax import Node
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
@@ -97,16 +96,10 @@ def _answered(
     )
     key = *sides, free_left, free_right, starts
     if key not in known:
-        before = _side("before", [ANYTHING] * free_left + nodes(left, "before"), left[-1:])
-        after = _side("after", nodes(right, "after") + [ANYTHING] * free_right, right[:1])
+        before = Side(language_of("before", *[ANYTHING] * free_left, *nodes(left, "before")))
+        after = Side(language_of("after", *nodes(right, "after"), *[ANYTHING] * free_right))
         known[key] = Question(tokenizer, before, after, starts).answer()
     return known[key]
-
-
-def _side(name: str, found: Sequence[Node], edge: Sequence[Part]) -> Side:
-    """Return the texts on one side of a seam, with the text of their edge, the part next to the seam, if it is one."""
-    (part,) = edge or ("",)
-    return Side(language_of(name, *found), part if isinstance(part, str) else None)
 
 
 def _beside(parts: Sequence[Part], end: int) -> list[Part]:

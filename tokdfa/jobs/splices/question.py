@@ -11,10 +11,20 @@ from tokdfa.base.errors import AlphabetError, LimitExceededError, UnsupportedFea
 from tokdfa.base.verdict import Displayed, Verdict
 from tokdfa.jobs.splices import decision
 from tokdfa.jobs.splices.encoding import encode_after
+from tokdfa.jobs.splices.normal_texts import (
+    is_ascii,
+    joined,
+    may_join,
+    normalized,
+    other_spellings,
+    spelled_otherwise,
+    steady_texts,
+)
 from tokdfa.jobs.splices.search import Texts
 from tokdfa.jobs.splices.tokens import Rewrites
 from tokdfa.regex.unicode.normalization import Form
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.twins import twin_with
 
 __all__ = ["Question", "Side", "Splice", "SplitTexts"]
 
@@ -96,11 +106,8 @@ class Side:
     """The texts on one side of a seam, and their ids if they are given."""
 
     language: Language
-    text: str | None
     ids: tuple[int, ...] | None = None
     is_canonical: bool = True
-    # Of all texts that end or begin with others, these others, unless all texts begin with one.
-    core: Language | None = None
 
 
 @dataclass(frozen=True)
@@ -124,35 +131,67 @@ class Question:
 
     def search(self) -> Splice:
         """Answer by a search through all texts, without trials."""
-        tokenizer = self.tokenizer
-        before, after = self.before.language, self.after.language
-        plain, form = tokenizer.read_in_form or (tokenizer, None)
+        plain, form = self.tokenizer.read_in_form or (self.tokenizer, None)
         ground = decision.ground_of(plain, starts=self.starts)
-        if form is None:
-            found = decision.least_texts(ground, before, after)
-            return Splice(True) if found is None else self.separated(found, ground.rewrites, shortest=True)
-        # Normalized texts are encoded as they are; two ASCII characters are the least texts there can be.
-        found = decision.least_texts(ground, before, after)
-        if found is not None:
-            is_least = len(found.before + found.after) <= 2 or (decision.is_ascii(before) and decision.is_ascii(after))
-            return self.separated(found, ground.rewrites, shortest=is_least)
-        if decision.least_texts(ground, self.normalized(self.before, form), self.normalized(self.after, form)) is None:
+        if form is not None:
+            return self.in_form(ground, plain, form)
+        found = decision.least_texts(ground, self.before.language, self.after.language)
+        if found is None:
             return Splice(True)
-        raise UnsupportedFeatureError("a text that changes when it is normalized may be split otherwise")
+        if (witness := self.witness(found, ground.rewrites, shortest=True)) is None:
+            raise UnsupportedFeatureError("encoding does not confirm the texts that a search found", value=found)
+        return Splice(False, witness)
 
-    def normalized(self, side: Side, form: Form) -> Language:
-        """Return a language with the normalized texts of one side."""
-        is_steady = decision.is_steady_before if side is self.before else decision.is_steady_after
-        # If all texts of a side are steady, they stay as they are; if only their given end or beginning is steady, that
-        # part does.
-        if decision.is_ascii(side.language) or is_steady(form, side.language if side.core is None else side.core):
-            return side.language
-        if side.text is None:
-            raise UnsupportedFeatureError("the texts of this side may change when they are normalized")
-        return (decision.normalized_before if side is self.before else decision.normalized_after)(form, side.text)
+    def in_form(self, ground: decision.Ground, plain: Tokenizer, form: Form) -> Splice:
+        """Answer for a tokenizer that brings texts in a form, by the texts that the form makes of those asked for.
 
-    def separated(self, found: Texts, rewrites: Rewrites, *, shortest: bool) -> Splice:
-        """Return the answer with two texts that a search found."""
+        Special tokens are found before. Where the form does not join the texts, and makes no special token of
+        another text, two normalized texts are encoded as `plain` encodes them.
+        """
+        before, after = self.before.language, self.after.language
+        specials = {special.text for special in ground.specials if special.level == 0}
+        sides = normalized(form, before, specials), normalized(form, after, specials)
+        found = decision.least_texts(ground, *sides)
+        if found is not None:
+            # Two ASCII characters are the least texts there can be.
+            is_least = len(found.before + found.after) <= 2 or (is_ascii(before) and is_ascii(after))
+            if (witness := self.witness(found, ground.rewrites, shortest=is_least)) is not None:
+                return Splice(False, witness)
+        for pair in joined(form, before, after):
+            if (witness := self.confirmed(*pair, shortest=False)) is not None:
+                return Splice(False, witness)
+        if found is not None:
+            u, v = steady_texts(form, before), steady_texts(form, after)
+            least = None if u is None or v is None else decision.least_texts(ground, u, v)
+            if least is not None and (witness := self.witness(least, ground.rewrites, shortest=False)) is not None:
+                return Splice(False, witness)
+            raise UnsupportedFeatureError("a text that changes when it is normalized may be split otherwise")
+        if may_join(form, before, after):
+            raise UnsupportedFeatureError("a normalization may cross the seam")
+        others = spelled_otherwise(form, (before, after), specials)
+        return self.by_texts(plain, form, others) if others else Splice(True)
+
+    def by_texts(self, plain: Tokenizer, form: Form, others: set[str]) -> Splice:
+        """Answer by the texts in which a form makes some special tokens, which are not found there."""
+        what = "a special token may be the normalized text of others"
+        least = min(others, key=lambda text: (len(text), text))
+        kept = tuple(special for special in plain.specials if special.text not in others)
+        unfound = decision.ground_of(plain.derived(twin_with, kept), starts=self.starts)
+        if unfound.rewrites.prefix is not None:
+            raise UnsupportedFeatureError(what, value=least)
+        # Other special tokens, which may be found there, keep the text beyond them from mattering.
+        before = normalized(form, self.before.language, (), part="end")
+        after = normalized(form, self.after.language, (), part="beginning")
+        found = decision.least_texts(unfound, before, after)
+        if found is None:
+            return Splice(True)
+        u, v = (side.decode().translate(other_spellings(form)) for side in found)
+        if (witness := self.confirmed(u, v, shortest=False)) is not None:
+            return Splice(False, witness)
+        raise UnsupportedFeatureError(what, value=least)
+
+    def witness(self, found: Texts, rewrites: Rewrites, *, shortest: bool) -> SplitTexts | None:
+        """Return two texts that a search found as a witness, if encoding confirms them."""
         before, after = found.before.decode(), found.after.decode()
         # Characters that become a space are spaces in these texts, which are the least ones, if the languages have
         # them.
@@ -161,8 +200,8 @@ class Question:
             u, v = text[: len(before)], text[len(before) :]
             witness = self.confirmed(u, v, shortest=shortest and u + v == before + after)
             if witness is not None:
-                return Splice(False, witness)
-        raise UnsupportedFeatureError("encoding does not confirm the texts that a search found", value=found)
+                return witness
+        return None
 
     def confirmed(self, before: str, after: str, *, shortest: bool) -> SplitTexts | None:
         """Return two texts as a witness, if they are of the languages and encoding confirms them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -113,29 +113,71 @@ def boundaries(form: Form) -> BoolArray:
 
 @lru_cache(maxsize=1 << 12)
 def composites(character: str, form: Form) -> frozenset[str]:
-    """Return the other characters that one with a boundary before it may become in a text, because of marks after it.
+    """Return the other characters than alone that a starter may become, because of the characters after it.
 
-    Every character that it can become is among these; some of them may need other marks than Unicode has.
+    Marks are read by their classes: of "é", U+0323 makes "ẹ" with U+0301 after it, because its class is lower.
     """
     if form in ("NFD", "NFKD"):
         return frozenset()
-    syllable = ord(character) - HANGUL_FIRST
-    if 0 <= syllable <= HANGUL_LAST - HANGUL_FIRST:
-        return _begun_by(character)
-    # Another mark may replace the one that it is composed with: it starts anew from its first part.
-    found = {tables().decompose(character)[0]}
-    queue = [*found]
-    for first in queue:  # It grows during the loop.
-        new = _begun_by(first) - found
-        found |= new
-        queue += new
-    return frozenset(found - {character})
+    data = tables()
+    parts = data.decompose(character, compatibility=form == "NFKC")
+    last = max((n for n, part in enumerate(parts) if part not in data.combining), default=0)
+    head = normalize(parts[: last + 1], form)
+    if len(head) > 1:
+        # The first of several starters has other starters after it.
+        return frozenset()
+    found: dict[str, None] = {}
+    queue = [(head, parts[last + 1 :])]
+    for first, own in queue:  # It grows during the loop.
+        for whole, is_bare in _with_marks(first, own):
+            found[whole] = None
+            queue += [(each, "") for each in _begun_by(whole, 0) if is_bare and each not in found]
+    return frozenset(found.keys() - {normalize(character, form)[0]})
 
 
-@lru_cache(maxsize=1 << 12)
-def _begun_by(first: str) -> frozenset[str]:
-    """Return the characters that a character composes to, with one that follows it."""
-    return frozenset(filter(None, (tables().compose(first, second) for second in joining())))
+def _with_marks(first: str, own: str) -> Iterator[tuple[str, bool]]:
+    """Yield the characters that a starter with its own marks becomes by more marks, with whether no mark is left."""
+    data = tables()
+    # With the class of the last mark that is not composed.
+    states: dict[tuple[str, int], None] = {(first, -1): None}
+    for order in sorted(_orders().union(map(data.combining.__getitem__, own))):
+        queue = [*states]
+        for mark in own:
+            if data.combining[mark] == order:
+                wholes = [(data.compose(state, mark) if highest < order else None) for state, highest in queue]
+                queue = [
+                    (queue[n][0], order) if whole is None else (whole, queue[n][1]) for n, whole in enumerate(wholes)
+                ]
+        for state, highest in queue:  # It grows during the loop.
+            if highest < order:
+                queue += [(whole, highest) for whole in _begun_by(state, order) if (whole, highest) not in queue]
+        states = dict.fromkeys(queue)
+    yield from {(whole, highest < 0) for whole, highest in states}
+
+
+def _begun_by(first: str, order: int) -> Iterable[str]:
+    """Return the characters that a character composes to, with one of a combining class that follows it."""
+    if not order and "\u1100" <= first <= "\u1112":
+        return (str(tables().compose(first, chr(vowel))) for vowel in range(0x1161, 0x1176))
+    syllable = ord(first) - HANGUL_FIRST
+    if not order and 0 <= syllable <= HANGUL_LAST - HANGUL_FIRST:
+        return map(chr, range(ord(first) + 1, ord(first) + 28)) if syllable % 28 == 0 else ()
+    return _compositions().get((first, order), ())
+
+
+@cache
+def _orders() -> frozenset[int]:
+    """Return the combining classes of the marks that compose with starters."""
+    return frozenset(order for _, order in _compositions() if order)
+
+
+@cache
+def _compositions() -> dict[tuple[str, int], list[str]]:
+    """Return the characters that two compose to, by the first and the combining class of the second."""
+    found: dict[tuple[str, int], list[str]] = {}
+    for pair, whole in tables().compositions.items():
+        found.setdefault((pair[0], tables().combining.get(pair[1], 0)), []).append(whole)
+    return found
 
 
 @cache
