@@ -111,6 +111,8 @@ from tokdfa.tokenizers.pieces import Piece as Piece
 from tokdfa.tokenizers.pieces import Pieces as Pieces
 from tokdfa.tokenizers.pieces import SplitStep as SplitStep
 from tokdfa.tokenizers.protocol import AnyTokenizer as AnyTokenizer
+from tokdfa.tokenizers.stream_decoder import Stop as Stop
+from tokdfa.tokenizers.stream_decoder import StreamDecoder as StreamDecoder
 from tokdfa.tokenizers.tokenizer import Tokenizer as Tokenizer
 from tokdfa.tokenizers.tokenizer import UnigramTokenizer as UnigramTokenizer
 from tokdfa.tokenizers.tokenizer import WordPieceTokenizer as WordPieceTokenizer

@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ from tokdfa.base.arrays import (
 )
 from tokdfa.base.errors import TokenStreamError, WrongTypeError
 from tokdfa.kernels.spelling.spell import spell, spell_bytes
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.text_states import TextStates
 
 _LONGEST_CHARACTER = 4
 
@@ -208,6 +211,16 @@ class Decoder:
     def later(self) -> Decoder:
         """The decoder of the text after a boundary; it does nothing to the beginning of that text."""
         return self
+
+    @property
+    def states(self) -> TextStates:
+        """The decoder as a transducer from ids to text, U+FFFD for bytes that are not UTF-8.
+
+        UnsupportedFeatureError is raised if any later id may change the text of an id.
+        """
+        from tokdfa.tokenizers.text_states import ByteStates
+
+        return ByteStates(Spellings(self._text, self._offsets), None, self._ends_word)
 
     def iter_bytes(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[bytes]:
         """Yield the bytes of a stream."""

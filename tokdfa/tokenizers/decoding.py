@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import codecs
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -37,22 +38,93 @@ _BEFORE_LAST = ([""], ["", ""], ["", "", ""])
 # So many tokens are replaced in as one text, with this between them if none has it.
 _MANY, _APART = 64, "\0"
 _SPACE = "\u2581"
+_LONGEST_PATTERN = 64
 
 
 class DecodeStep(ABC):
-    """A function from the spellings of tokens to the same number of others."""
+    """A function from the spellings of tokens to the same number of others.
+
+    It is a subsequential transducer: `read` returns the spellings that no later token can change. ByteFallback, for
+    example, returns none for ``<0xC3>`` and both "" and "é" for ``<0xA9>`` and any token after it.
+    """
 
     is_separate = False
     """Whether it spells each token by itself, except at the beginning of a text."""
 
+    settled: Hashable = None
+    """The state in which nothing is undecided, after the beginning of a text."""
+
+    @property
+    def initial(self) -> Hashable:
+        """The state at the beginning of a text."""
+        return self.settled
+
     @abstractmethod
+    def read(self, state: Any, token: str) -> tuple[list[str], Hashable]:
+        """Return the spellings that are decided with one more token, in the order of tokens, and the new state."""
+
+    def finish(self, state: Any) -> list[str]:
+        """Return the spellings that are undecided in a state, if the text ends there."""
+        return []
+
+    def is_open(self, state: Any) -> bool:
+        """Return whether spellings are undecided in a state."""
+        return bool(self.finish(state))
+
+    def held(self, state: Any) -> int:
+        """Return the number of bytes at the end of the last token that come with the spelling of a later one."""
+        return 0
+
     def __call__(self, tokens: list[str]) -> list[str]:
         """Return the new spellings."""
+        return self.run(self.initial, tokens)
+
+    def run(self, state: Hashable, tokens: list[str]) -> list[str]:
+        """Return the new spellings of tokens with which a text continues, and ends."""
+        if not tokens:
+            return []
+        read, spelled = self.read, list[str]()
+        for token in tokens:
+            decided, state = read(state, token)
+            spelled += decided
+        spelled += self.finish(state)
+        last = len(tokens) - 1
+        return [*spelled[:last], "".join(spelled[last:])]
 
     @property
     def later(self) -> DecodeStep | None:
         """The step for the text after the beginning, from which it removes nothing."""
         return self
+
+
+class _TokenByToken(DecodeStep):
+    """A step that spells each token by itself."""
+
+    is_separate = True
+
+    @abstractmethod
+    def spell(self, token: str) -> str:
+        """Return the new spelling of a token."""
+
+    def read(self, state: None, token: str) -> tuple[list[str], None]:
+        return [self.spell(token)], None
+
+
+class _OtherFirst(DecodeStep):
+    """A step that spells the first token of a text in another way than the rest."""
+
+    settled = True
+
+    @property
+    def initial(self) -> bool:
+        return False
+
+    @abstractmethod
+    def spell(self, token: str, begun: bool) -> str:
+        """Return the new spelling of a token; `begun` is whether one came before it."""
+
+    def read(self, state: bool, token: str) -> tuple[list[str], bool]:
+        return [self.spell(token, state)], True
 
 
 def decode_tokens(tokens: Sequence[str], steps: Sequence[DecodeStep]) -> Decoded:
@@ -78,24 +150,24 @@ def loose_byte_of(token: str) -> int | None:
 
 
 @dataclass(frozen=True)
-class NoDecoder(DecodeStep):
+class NoDecoder(_TokenByToken):
     """The decoder of a file that has none, so that ids have no text; see :meth:`AnyTokenizer.why_not`."""
-
-    is_separate = True
 
     def __str__(self) -> str:
         return "none, so ids have no text"
 
-    def __call__(self, tokens: list[str]) -> list[str]:
-        return tokens
+    def spell(self, token: str) -> str:
+        return token
 
 
 @dataclass(frozen=True)
-class DecodeReplace(DecodeStep):
+class DecodeReplace(_TokenByToken):
     """Replace in each token separately."""
 
     replace: Replace
-    is_separate = True
+
+    def spell(self, token: str) -> str:
+        return self.replace(token)
 
     def __call__(self, tokens: list[str]) -> list[str]:
         replace = self.replace
@@ -111,8 +183,30 @@ class ReplaceWhole(DecodeStep):
     """Replace in the whole text; the replacement of a match across tokens stays with the last of them."""
 
     replace: Replace
+    settled = ""
+
+    @property
+    def is_streamed(self) -> bool:
+        """Whether a text is read token by token: little of it can be the beginning of a match."""
+        return self.replace.literal and len(self.replace.pattern) <= _LONGEST_PATTERN
+
+    def read(self, state: str, token: str) -> tuple[list[str], str]:
+        pattern, text = self.replace.pattern, state + token
+        # The next match may begin at the end of the text, after the last match.
+        done = len(text) - len(text.split(pattern)[-1])
+        ends = range(max(done, len(text) - len(pattern) + 1), len(text))
+        at = next((at for at in ends if pattern.startswith(text[at:])), len(text))
+        return [self.replace(text[:at])], text[at:]
+
+    def finish(self, state: str) -> list[str]:
+        return [state] if state else []
+
+    def held(self, state: str) -> int:
+        return len(state.encode("utf-8"))
 
     def __call__(self, tokens: list[str]) -> list[str]:
+        if self.is_streamed:
+            return super().__call__(tokens)
         whole = self.replace("".join(tokens))
         spelled = [self.replace(token) for token in tokens]
         return spelled if "".join(spelled) == whole else [*[""] * (len(tokens) - 1), whole]
@@ -122,12 +216,18 @@ class ReplaceWhole(DecodeStep):
 class DecodeByteLevel(DecodeStep):
     """Read letters of GPT-2's byte alphabet as bytes, and these as UTF-8; invalid UTF-8 becomes U+FFFD."""
 
-    def __call__(self, tokens: list[str]) -> list[str]:
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        spelled = [decoder.decode(bytes_of(token)) for token in tokens]
-        if spelled:
-            spelled[-1] += decoder.decode(b"", final=True)
-        return spelled
+    settled = b""
+
+    def read(self, state: bytes, token: str) -> tuple[list[str], bytes]:
+        data = state + bytes_of(token)
+        text, n = codecs.utf_8_decode(data, "replace", False)
+        return [text], data[n:]
+
+    def finish(self, state: bytes) -> list[str]:
+        return [state.decode("utf-8", "replace")] if state else []
+
+    def held(self, state: bytes) -> int:
+        return len(state)
 
 
 def bytes_of(token: str) -> bytes:
@@ -138,15 +238,14 @@ def bytes_of(token: str) -> bytes:
 
 
 @dataclass(frozen=True)
-class DecodeStrip(DecodeStep):
+class DecodeStrip(_TokenByToken):
     """Remove up to a number of copies of a character from the beginning of each token."""
 
     character: str
     count: int
-    is_separate = True
 
-    def __call__(self, tokens: list[str]) -> list[str]:
-        return [token[_run(token, self.character, self.count) :] for token in tokens]
+    def spell(self, token: str) -> str:
+        return token[_run(token, self.character, self.count) :]
 
 
 @dataclass(frozen=True)
@@ -156,17 +255,16 @@ class StripWhole(DecodeStep):
     character: str
     count: int
     is_separate = True
+    settled = 0
 
-    def __call__(self, tokens: list[str]) -> list[str]:
-        stripped = tokens.copy()
-        left = self.count
-        for index, token in enumerate(tokens):
-            taken = _run(token, self.character, left)
-            stripped[index] = token[taken:]
-            left -= taken
-            if left == 0 or stripped[index]:
-                break
-        return stripped
+    @property
+    def initial(self) -> int:
+        return self.count
+
+    def read(self, state: int, token: str) -> tuple[list[str], int]:
+        taken = _run(token, self.character, state)
+        left = token[taken:]
+        return [left], 0 if left else state - taken
 
     @property
     def later(self) -> None:
@@ -175,7 +273,29 @@ class StripWhole(DecodeStep):
 
 @dataclass(frozen=True)
 class StripText(DecodeStep):
-    """Remove white space, as Python knows it, from both ends of the whole text."""
+    """Remove white space, as Python knows it, from both ends of the whole text.
+
+    A state is whether the text has begun, and the white space at its end.
+    """
+
+    settled = (True, "")
+
+    @property
+    def initial(self) -> tuple[bool, str]:
+        return False, ""
+
+    def read(self, state: tuple[bool, str], token: str) -> tuple[list[str], tuple[bool, str]]:
+        begun, space = state
+        text = token.rstrip()
+        if not text:
+            return [""], (begun, space + token if begun else "")
+        return [space + text if begun else text.lstrip()], (True, token[len(text) :])
+
+    def is_open(self, state: tuple[bool, str]) -> bool:
+        return bool(state[1])
+
+    def held(self, state: tuple[bool, str]) -> int:
+        return len(state[1].encode("utf-8"))
 
     def __call__(self, tokens: list[str]) -> list[str]:
         stripped = tokens.copy()
@@ -192,39 +312,72 @@ def _run(token: str, character: str, most: int) -> int:
     return min(len(token) - len(token.lstrip(character)), most)
 
 
+class Run(NamedTuple):
+    """A run of byte tokens that are UTF-8 up to here, and may turn out not to be.
+
+    `before` is the run without its last byte, None if that is the first one; so each byte is added in the same time.
+    """
+
+    before: Run | None
+    byte: int
+    size: int
+    begun: bytes  # of a character
+
+    @property
+    def spelled(self) -> list[str]:
+        """The texts of its tokens if it ends here."""
+        if self.begun:
+            return [REPLACEMENT] * self.size
+        data, run = bytearray(), cast("Run | None", self)
+        while run is not None:
+            data.append(run.byte)
+            run = run.before
+        return _characters(data[::-1])[0]
+
+
 @dataclass(frozen=True)
 class ByteFallback(DecodeStep):
-    """Read runs of byte tokens as UTF-8; if a run is not UTF-8, each of its tokens becomes U+FFFD."""
+    """Read runs of byte tokens as UTF-8; if a run is not UTF-8, each of its tokens becomes U+FFFD.
+
+    A state is the open run: None without one, and False if it is not UTF-8.
+    """
 
     is_separate = True
 
-    def __call__(self, tokens: list[str]) -> list[str]:
-        read = tokens.copy()
-        run: list[int] = []
-        for index, token in enumerate([*tokens, ""]):
-            byte = _LOOSE_BYTES.get(token)
-            if byte is not None:
-                run.append(byte)
-            elif run:
-                characters, is_whole = _characters(run)
-                read[index - len(run) : index] = characters if is_whole else [REPLACEMENT] * len(run)
-                run = []
-        return read
+    def read(self, state: Run | Literal[False] | None, token: str) -> tuple[list[str], Run | Literal[False] | None]:
+        byte = _LOOSE_BYTES.get(token)
+        if byte is None:
+            return ([*state.spelled, token] if state else [token]), None
+        if state is False:
+            return [REPLACEMENT], False
+        size, begun = (state.size + 1, state.begun) if state else (1, b"")
+        begun += bytes((byte,))
+        try:
+            n = codecs.utf_8_decode(begun, "strict", False)[1]
+        except UnicodeDecodeError:
+            return [REPLACEMENT] * size, False
+        return [], Run(state, byte, size, begun[n:])
+
+    def finish(self, state: Run | Literal[False] | None) -> list[str]:
+        return state.spelled if state else []
+
+    def is_open(self, state: Run | Literal[False] | None) -> bool:
+        return bool(state)
+
+    def held(self, state: Run | Literal[False] | None) -> int:
+        return len(state.begun) if state else 0
 
 
 @dataclass(frozen=True)
-class DecodeMetaspace(DecodeStep):
+class DecodeMetaspace(_OtherFirst):
     """Read the visible character as a space, and drop it from the first token if one is put before texts."""
 
     replacement: str
     drops_first: bool
     is_separate = True
 
-    def __call__(self, tokens: list[str]) -> list[str]:
-        spelled = [token.replace(self.replacement, " ") for token in tokens]
-        if tokens and self.drops_first:
-            spelled[0] = tokens[0].replace(self.replacement, "")
-        return spelled
+    def spell(self, token: str, begun: bool) -> str:
+        return token.replace(self.replacement, " " if begun or not self.drops_first else "")
 
     @property
     def later(self) -> DecodeStep:
@@ -233,29 +386,30 @@ class DecodeMetaspace(DecodeStep):
 
 @dataclass(frozen=True)
 class DecodeSuffix(DecodeStep):
-    """Read the suffix of words as a space, except at the end of the text."""
+    """Read the suffix of words as a space, except at the end of the text.
+
+    A state is the last token, if it has a suffix.
+    """
 
     suffix: str
 
-    def __call__(self, tokens: list[str]) -> list[str]:
-        spelled = [token.replace(self.suffix, " ") for token in tokens]
-        if tokens:
-            spelled[-1] = tokens[-1].replace(self.suffix, "")
-        return spelled
+    def read(self, state: str | None, token: str) -> tuple[list[str], str | None]:
+        decided = [] if state is None else [state.replace(self.suffix, " ")]
+        return (decided, token) if self.suffix in token else ([*decided, token], None)
+
+    def finish(self, state: str | None) -> list[str]:
+        return [] if state is None else [state.replace(self.suffix, "")]
 
 
 @dataclass(frozen=True)
-class DecodeWordPiece(DecodeStep):
+class DecodeWordPiece(_OtherFirst):
     """Put a space before tokens that do not begin with a prefix, and remove the prefix from those that do."""
 
     prefix: str
     cleanups: tuple[tuple[str, str], ...]
 
-    def __call__(self, tokens: list[str]) -> list[str]:
-        return [self._spell(token, index) for index, token in enumerate(tokens)]
-
-    def _spell(self, token: str, index: int) -> str:
-        if index:
+    def spell(self, token: str, begun: bool) -> str:
+        if begun:
             token = token[len(self.prefix) :] if token.startswith(self.prefix) else f" {token}"
         for old, new in self.cleanups:
             token = token.replace(old, new)
@@ -264,25 +418,33 @@ class DecodeWordPiece(DecodeStep):
 
 @dataclass(frozen=True)
 class DecodeWordPieceApart(DecodeStep):
-    """Remove a prefix, as `DecodeWordPiece` does, but not from tokens that are `apart`, and not right after one."""
+    """Remove a prefix, as `DecodeWordPiece` does, but not from tokens that are `apart`, and not right after one.
+
+    A state is whether the last token is one of them; None before the first token.
+    """
 
     prefix: str
     apart: tuple[str, ...]
+    settled = False
 
-    def __call__(self, tokens: list[str]) -> list[str]:
-        spelled = DecodeWordPiece(self.prefix, ())(tokens)
-        for index, (previous, token) in enumerate(pairwise(tokens), 1):
-            if previous in self.apart or token in self.apart:
-                spelled[index] = f" {token}"
-        return spelled
+    @property
+    def initial(self) -> None:
+        return None
+
+    def read(self, state: bool | None, token: str) -> tuple[list[str], bool]:
+        is_apart = token in self.apart
+        if state is None:
+            return [token], is_apart
+        joins = not (state or is_apart) and token.startswith(self.prefix)
+        return [token[len(self.prefix) :] if joins else f" {token}"], is_apart
 
 
 @dataclass(frozen=True)
-class DecodeSpaced(DecodeStep):
+class DecodeSpaced(_OtherFirst):
     """Put a space before each token but the first, as tokenizers does without a decoder."""
 
-    def __call__(self, tokens: list[str]) -> list[str]:
-        return [*tokens[:1], *(f" {token}" for token in tokens[1:])]
+    def spell(self, token: str, begun: bool) -> str:
+        return f" {token}" if begun else token
 
 
 @dataclass(frozen=True)
@@ -290,7 +452,8 @@ class DecodeSentencePiece(DecodeStep):
     """SentencePiece: the visible space becomes a space, and the one put before the text is removed.
 
     Byte tokens are read as UTF-8 character by character; a byte that begins no character becomes U+FFFD. The visible
-    space remains in tokens that are `kept` as they are.
+    space remains in tokens that are `kept` as they are. A state is whether a visible space is still removed, and the
+    bytes of a character that has begun.
     """
 
     drops_first: bool
@@ -299,41 +462,40 @@ class DecodeSentencePiece(DecodeStep):
     surface: str
     kept: frozenset[str] = frozenset()
     is_separate = True
+    settled = (False, b"")
 
-    def __call__(self, tokens: list[str]) -> list[str]:
-        spelled: list[str] = []
-        at_begin = self.drops_first or self.drops_all
-        dropped = is_text = False
-        run: list[int] = []
-        for token in tokens:
-            byte = _BYTES.get(token)
-            if byte is not None:
-                run.append(byte)
-                continue
-            spelled += _characters(run)[0]
-            is_text = is_text or bool(run)
-            run = []
-            if dropped or is_text:
-                at_begin = False
-            dropped = False
-            if token == self.unknown:
-                spelled.append(self.surface)
-                is_text = is_text or bool(self.surface)
-                continue
-            is_kept = token in self.kept
-            if at_begin and token.startswith(_SPACE) and not is_kept:
-                token = token[1:]
-                dropped = not self.drops_all
-            spelled.append(token if is_kept else token.replace(_SPACE, " "))
-            is_text = is_text or bool(token)
-        return spelled + _characters(run)[0]
+    @property
+    def initial(self) -> tuple[bool, bytes]:
+        return self.drops_first or self.drops_all, b""
+
+    def read(self, state: tuple[bool, bytes], token: str) -> tuple[list[str], tuple[bool, bytes]]:
+        at_begin, begun = state
+        byte = _BYTES.get(token)
+        if byte is not None:
+            begun += bytes((byte,))
+            n = codecs.utf_8_decode(begun, "surrogateescape", False)[1]
+            return _characters(begun[:n])[0], (False, begun[n:])
+        spelled = [REPLACEMENT] * len(begun)
+        if token == self.unknown:
+            return [*spelled, self.surface], (at_begin and not self.surface, b"")
+        is_kept = token in self.kept
+        drops = at_begin and token.startswith(_SPACE) and not is_kept
+        token = token[drops:]
+        spelled.append(token if is_kept else token.replace(_SPACE, " "))
+        return spelled, (at_begin and not token and (self.drops_all or not drops), b"")
+
+    def finish(self, state: tuple[bool, bytes]) -> list[str]:
+        return [REPLACEMENT] * len(state[1])
+
+    def held(self, state: tuple[bool, bytes]) -> int:
+        return len(state[1])
 
     @property
     def later(self) -> DecodeStep:
         return replace(self, drops_first=False, drops_all=False)
 
 
-def _characters(run: list[int]) -> tuple[list[str], bool]:
+def _characters(run: bytes | bytearray) -> tuple[list[str], bool]:
     """Return the texts of byte tokens: each character at its last byte, and U+FFFD for each byte in none.
 
     And whether every byte is in a character.
@@ -341,7 +503,7 @@ def _characters(run: list[int]) -> tuple[list[str], bool]:
     spelled: list[str] = []
     is_whole = True
     # A byte in no character becomes half of a surrogate pair, which no character is.
-    for letter in bytes(run).decode("utf-8", "surrogateescape"):
+    for letter in run.decode("utf-8", "surrogateescape"):
         if letter < "\x80":
             spelled.append(letter)
         elif "\ud800" <= letter <= "\udfff":

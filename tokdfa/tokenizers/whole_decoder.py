@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.encoding.special import Special
     from tokdfa.tokenizers.models.model import Model
     from tokdfa.tokenizers.spelled import IdTexts
+    from tokdfa.tokenizers.step_states import StepStates
 
 _OTHER = "x"
 """A token that is not read as a byte."""
@@ -156,6 +157,16 @@ class WholeDecoder(Decoder):
         later._steps = tuple(self._later)
         later._removed = {}
         return later
+
+    @property
+    def states(self) -> StepStates:
+        from tokdfa.tokenizers.step_states import StepStates
+
+        return StepStates(self, self._strings, self._steps)
+
+    def spells(self, n_ids: int) -> bool:
+        """Return whether so many ids that follow others are read faster by their bytes than by the steps."""
+        return self._spelled_for(n_ids) is not None
 
     def iter_text(self, chunks: Iterable[npt.ArrayLike], errors: str = "strict") -> Generator[str, None, None]:
         _check_replaced(errors)

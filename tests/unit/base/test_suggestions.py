@@ -68,6 +68,7 @@ VALUES: dict[str, Any] = {
     "Splice": tokdfa.splice(TOKENIZER, before="a", after="s"),
     "SplitTexts": tokdfa.splice(TOKENIZER, before="a", after="s").witness,
     "Slot": tokdfa.Slot("a"),
+    "StreamDecoder": tokdfa.StreamDecoder(TOKENIZER),
     "Turns": tokdfa.check_turns(TOKENIZER, "a{x}", "s"),
     "Injection": tokdfa.check_injection(TOKENIZER, "{x}"),
     "Attack": tokdfa.Attack(("a",), "a", (64,), (64,), ("a",)),

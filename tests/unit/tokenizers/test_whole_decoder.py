@@ -47,7 +47,7 @@ def test_each_byte_in_no_character_is_replaced() -> None:
     for _ in range(20_000):
         data = bytes(drawn.choices(known, k=drawn.randint(1, 8)))
         data = drawn.choice([b"", "\u00e9".encode(), "\ufffd".encode(), "\U0001f600".encode()]) + data
-        found, is_whole = _characters([*data])
+        found, is_whole = _characters(data)
         assert len(found) == len(data)
         expected: list[str] = []
         while len(expected) < len(data):

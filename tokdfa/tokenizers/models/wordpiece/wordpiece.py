@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.models.wordpiece.stream import StreamLanguage, StreamState
     from tokdfa.tokenizers.models.wordpiece.trie import FailureTrie
     from tokdfa.tokenizers.spelled import Spelled
+    from tokdfa.tokenizers.text_states import ByteStates
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
 
@@ -318,6 +319,12 @@ class _StreamDecoder(Decoder):
     def later(self) -> Decoder:
         """The decoder of the text after a boundary, in which no id is the first one."""
         return self._later
+
+    @property
+    def states(self) -> ByteStates:
+        from tokdfa.tokenizers.text_states import ByteStates
+
+        return ByteStates(Spellings(self._text, self._offsets), self._first, None)
 
     def text_of(self, ids: Int32Array) -> Decoded:
         text, ends = super().text_of(ids)

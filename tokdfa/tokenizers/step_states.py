@@ -1,0 +1,128 @@
+"""The states of a decoder of several steps between ids."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from tokdfa.base.arrays import Int32Array, Int64Array
+from tokdfa.base.errors import UnsupportedFeatureError
+from tokdfa.tokenizers.decoding import (
+    ByteFallback,
+    DecodeByteLevel,
+    DecodeReplace,
+    DecodeSentencePiece,
+    DecodeStep,
+    DecodeSuffix,
+    ReplaceWhole,
+    Run,
+    StripText,
+)
+from tokdfa.tokenizers.normalizers.steps import check_growth, most_characters
+from tokdfa.tokenizers.text_states import TextStates
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.whole_decoder import StringsOfIds, WholeDecoder
+
+State: TypeAlias = tuple[Any, ...]
+
+_LONGEST_KEPT = 16
+_FEW = 64
+
+_UNDECIDED: dict[type[DecodeStep], dict[str, int | None]] = {
+    DecodeByteLevel: {"character": 3},
+    DecodeSentencePiece: {"character": 3},
+    ByteFallback: {"run of byte tokens": None},
+    DecodeSuffix: {"token that ends a word": None},
+    ReplaceWhole: {"beginning of a match": None},
+    StripText: {"white space": None},
+}
+
+
+class StepStates(TextStates):
+    """Ids with strings from which the steps of a decoder make a text; a state has one state for each step.
+
+    `decoder` decodes many ids at once.
+    """
+
+    def __init__(self, decoder: WholeDecoder, strings: StringsOfIds, steps: Sequence[DecodeStep]) -> None:
+        for step in steps:
+            if isinstance(step, ReplaceWhole) and not step.is_streamed:
+                what = "a decoder that replaces matches of a pattern across ids cannot be streamed"
+                raise UnsupportedFeatureError(what, value=step.replace.pattern, hint="decode all ids at once")
+        self._decoder, self._strings, self._steps = decoder, strings, steps
+        self.initial = tuple(step.initial for step in steps)
+        self._settled = tuple(step.settled for step in steps)
+        self._is_separate = all(step.is_separate for step in steps)
+        sizes = {name: size for step in steps for name, size in _UNDECIDED.get(type(step), {}).items()}
+        self.held = tuple(sizes)
+        self.most_bytes = None if None in sizes.values() else max(filter(None, sizes.values()), default=0)
+
+    def read(self, state: State, id: int) -> tuple[str, State]:
+        tokens, after = [self._strings.of_ids[id]], list[Hashable]()
+        most = most_characters(len(tokens[0]))
+        for step, before in zip(self._steps, state, strict=True):
+            spelled = list[str]()
+            for token in tokens:
+                decided, before = step.read(before, token)
+                spelled += decided
+            after.append(before)
+            tokens = spelled
+            if isinstance(step, DecodeReplace | ReplaceWhole) and step.replace.lengthens:
+                check_growth(sum(map(len, tokens)), most, step)
+        return "".join(tokens), tuple(after)
+
+    def reads_many(self, n: int) -> bool:
+        return self._is_separate and n > _FEW and self._decoder.spells(n)
+
+    def read_many(self, state: State, ids: Int32Array) -> tuple[str, State]:
+        is_byte = self._strings.texts.ends[2]
+        begin, end, texts = 0, len(ids), []
+        while begin < end and state != self._settled:
+            text, state = self.read(state, int(ids[begin]))
+            texts.append(text)
+            begin += 1
+        while begin < end and is_byte[ids[end - 1]]:
+            end -= 1
+        # No run of byte tokens crosses the ends of these ids.
+        texts.append(self._decoder.later.string_of(ids[begin:end]))
+        for id in ids[max(begin, end) :].tolist():
+            text, state = self.read(state, id)
+            texts.append(text)
+        return "".join(texts), state
+
+    def finish(self, state: State) -> str:
+        tokens = list[str]()
+        for step, before in zip(self._steps, state, strict=True):
+            spelled = list[str]()
+            for token in tokens:
+                decided, before = step.read(before, token)
+                spelled += decided
+            tokens = spelled + step.finish(before)
+        return "".join(tokens)
+
+    def n_undecided(self, state: State) -> int | None:
+        return None if any(step.is_open(each) for step, each in zip(self._steps, state, strict=True)) else 0
+
+    def ends(self, state: State, ids: Int32Array) -> tuple[int, Int64Array]:
+        strings = self._strings.of_ids
+        tokens = [strings[id] for id in ids.tolist()]
+        held: Int64Array = np.zeros(len(tokens), dtype=np.int64)
+        for step, before in zip(self._steps, state, strict=True):
+            after = step.run(before, tokens)
+            for number, token in enumerate(tokens):
+                before = step.read(before, token)[1]
+                if not (step.is_separate and after[number]):
+                    held[number] += step.held(before)
+            tokens = after
+        sizes = (len(token.encode("utf-8")) for token in tokens)
+        return 0, held + np.cumsum(np.fromiter(sizes, dtype=np.int64, count=len(tokens)))
+
+    def is_kept(self, state: State) -> bool:
+        sizes = (
+            each.size if isinstance(each, Run) else step.held(each)
+            for step, each in zip(self._steps, state, strict=True)
+        )
+        return all(size <= _LONGEST_KEPT for size in sizes)

@@ -1,0 +1,365 @@
+"""Decoding a stream of ids: the text that no later id can change, at once, up to the first stop string."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.base.arrays import BoolArray, Int32Array
+from tokdfa.base.errors import TokenStreamError, WrongTypeError
+from tokdfa.base.suggestions import SuggestsNames, expect
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.stop_strings import Found, StopStrings
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.text_states import TextStates
+
+__all__ = ["Stop", "StreamDecoder"]
+
+_N_STATE = 4
+
+
+class Tuning(NamedTuple):
+    """The sizes that change speed and memory, but no text.
+
+    `most_entries` is the number of ids that are kept with their texts, by state. So few ids are `noted` before some of
+    them are forgotten. Chunks are read in blocks of `block` ids.
+    """
+
+    most_entries: int = 1 << 18
+    noted: int = 512
+    block: int = 1 << 16
+
+
+DEFAULT = Tuning()
+
+
+class Stop(NamedTuple):
+    """The stop string that ended a stream.
+
+    Attributes
+    ----------
+    text : str
+        The stop string.
+    stop_index : int
+        Its index among the stop strings.
+    n_ids : int
+        The number of ids that are wholly before it: the text of ``ids[:n_ids]`` is given out.
+    n_bytes : int
+        The number of bytes of the text of the next id that are before it as well.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> stream = tokdfa.StreamDecoder(tokenizer, stop="gle")
+    >>> stream.feed(tokenizer.encode("a single man")), stream.stopped
+    ('a sin', Stop(text='gle', stop_index=0, n_ids=1, n_bytes=4))
+    """
+
+    text: str
+    stop_index: int
+    n_ids: int
+    n_bytes: int
+
+
+class _Row(dict[int, "_Entry"]):
+    """The effect of each id in a state: the text given out, the next row, and the id itself.
+
+    `state` belongs to the decoder, and `node` to the stop strings. `end` is why no id follows.
+    """
+
+    __slots__ = ("end", "node", "rows", "state", "stop")
+
+    def __init__(self, rows: _Rows, state: Any, node: int, stop: int = -1, end: str = "") -> None:
+        self.rows, self.state, self.node, self.stop, self.end = rows, state, node, stop, end
+
+    def __missing__(self, id: int) -> _Entry:
+        return self.rows.entry(self, id)
+
+
+_Entry: TypeAlias = tuple[str, _Row, "int | Int32Array"]
+
+
+class _Rows:
+    """The product of a decoder and an automaton of stop strings, built where streams go.
+
+    At most `most_entries` entries are kept; then all of them are forgotten, and built again where they are used.
+    """
+
+    def __init__(self, states: TextStates, stops: StopStrings, is_id: BoolArray, dropped: BoolArray | None) -> None:
+        self.states, self.stops, self.dropped = states, stops, dropped
+        self._is_id = is_id
+        self.most_entries = DEFAULT.most_entries
+        self._rows: dict[tuple[Any, int], _Row] = {}
+        self._n_entries = 0
+
+    @property
+    def initial(self) -> _Row:
+        return self.row(self.states.initial, 0)
+
+    def row(self, state: Any, node: int) -> _Row:
+        """Return the row of two states."""
+        if not self.states.is_kept(state):
+            return _Row(self, state, node)
+        row = self._rows.get((state, node))
+        if row is None:
+            row = self._rows[state, node] = _Row(self, state, node)
+            self._n_entries += _N_STATE
+        return row
+
+    def entry(self, row: _Row, id: int) -> _Entry:
+        """Return the effect of an id in a row, and keep it there; KeyError if no id follows, or it is none."""
+        if row.end or not (0 <= id < len(self._is_id) and self._is_id[id]):
+            raise KeyError(id)
+        if self.dropped is not None and self.dropped[id]:
+            entry: _Entry = "", row, id
+        else:
+            text, state = self.states.read(row.state, id)
+            node, found = self.stops.walk(row.node, text)
+            entry = *self.given(row, text, state, node, found), id
+        if self.states.is_kept(row.state):
+            if self._n_entries >= self.most_entries:
+                self._forget()
+            self._n_entries += 1
+            row[id] = entry
+        return entry
+
+    def _forget(self) -> None:
+        for row in self._rows.values():
+            row.clear()
+        self._rows.clear()
+        self._n_entries = 0
+
+    def given(self, row: _Row, text: str, state: Any, node: int, found: Found | None) -> tuple[str, _Row]:
+        """Return the text to give out after some more was decided, and the next row.
+
+        The stop strings have reached `node` after it, and `found` is a stop string in it.
+        """
+        whole = self.stops.held(row.node) + text
+        if found is None:
+            n_held = len(self.stops.held(node))
+            return whole[: len(whole) - n_held], self.row(state, node)
+        begin = len(whole) - len(text) + found.end - len(self.stops.strings[found.stop_index])
+        return whole[:begin], _Row(self, state, node, found.stop_index, "the stream has come to a stop string")
+
+    def finish(self, row: _Row) -> tuple[str, _Row]:
+        """Return the rest of the text in a row, and a row that no id follows."""
+        text = self.states.finish(row.state)
+        node, found = self.stops.walk(row.node, text)
+        given, after = self.given(row, text, row.state, node, found)
+        if found is not None:
+            return given, after
+        return given + self.stops.held(node), _Row(self, row.state, 0, end="the stream is finished")
+
+
+class StreamDecoder(SuggestsNames):
+    r"""A decoder of ids that come one by one or in chunks.
+
+    Each id gives the text that no later id can change, at once. The texts that :meth:`feed` and :meth:`finish` return
+    are together the text that the library decodes all ids to, U+FFFD for bytes that are not UTF-8 included; or, if a
+    stop string occurs in it, the text before the first one to end. No part of a stop string is ever given out, wherever
+    it begins and ends within ids. Of two stop strings that end together, the longer one counts.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+    stop : str or sequence of str, optional
+        The stop strings.
+    special : {"keep", "drop"}, default "keep"
+        Whether special tokens are part of the text, or left out as if their ids were not there. Added tokens that are
+        text are kept either way.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If ids have no text, or a later id may change all of it.
+    WrongTypeError
+        If a stop string is empty, not a string or not text, or has a special token in it that is dropped.
+
+    Notes
+    -----
+    Two parts of the text are held: the longest end with which a stop string begins, and the undecided part, of at most
+    three bytes of a character, or an open run of byte tokens where the library reads these together. An id costs one
+    look-up in a table of the effects of ids by state. It is built where streams go and shared by all streams of a
+    tokenizer with the same stop strings; it keeps at most 262,144 entries of some 200 bytes.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> stream = tokdfa.StreamDecoder(tokenizer, stop=["\nUser:"])
+    >>> ids = tokenizer.encode("a single man\nUser: who?").tolist()
+    >>> [stream.feed(id) for id in ids[:4]], stream.feed(ids[4:])
+    (['a', ' single', ' man', ''], '')
+    >>> stream.stopped
+    Stop(text='\nUser:', stop_index=0, n_ids=3, n_bytes=0)
+    """
+
+    def __init__(
+        self, tokenizer: AnyTokenizer, stop: str | Sequence[str] = (), special: Literal["keep", "drop"] = "keep"
+    ) -> None:
+        expect(tokenizer, AnyTokenizer, "a tokenizer", "tokdfa.StreamDecoder(tokenizer)")
+        if special not in ("keep", "drop"):
+            raise WrongTypeError("special tokens are kept or dropped", value=special, where="special")
+        stops = (stop,) if isinstance(stop, str) else tuple(stop)
+        _check(tokenizer, stops, special)
+        self._tuning = DEFAULT
+        self._decoder = tokenizer.decoder
+        self._rows: _Rows = tokenizer.derived(_rows, stops, special)
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin another stream."""
+        self._row = self._first = self._rows.initial
+        # Ids with text that is not all given out, or was given out only now; `_n_before` come before them.
+        self._noted: list[_Entry] = []
+        self._most_noted = self._tuning.noted
+        self._n_before = 0
+
+    def feed(self, ids: int | npt.ArrayLike) -> str:
+        """Return the text that is decided with one more id, or with more ids, and was not returned before.
+
+        If a stop string ends in it, the text before the stop string; ids of a chunk after it are ignored.
+
+        Parameters
+        ----------
+        ids : int or array_like of int
+            Canonical or not.
+
+        Raises
+        ------
+        TokenStreamError
+            If one of them is not an id, and the stream is as before; or if it has stopped, or is finished.
+        """
+        if type(ids) is not int:
+            return self._feed_chunk(ids)
+        try:
+            entry = self._row[ids]
+        except KeyError:
+            raise self._refused(ids) from None
+        self._row = entry[1]
+        noted = self._noted
+        noted.append(entry)
+        if len(noted) > self._most_noted:
+            self._forget()
+        return entry[0]
+
+    def finish(self) -> str:
+        """Return the rest of the text: no more ids come. It may still end a stop string; see `stopped`."""
+        if self._row.end:
+            return ""
+        text, self._row = self._rows.finish(self._row)
+        self._noted.append((text, self._row, _NO_IDS))
+        return text
+
+    @property
+    def stopped(self) -> Stop | None:
+        """The stop string that was found; None while there is none."""
+        if self._row.stop < 0:
+            return None
+        rows, first = self._rows, self._first
+        ids = np.concatenate([np.atleast_1d(np.asarray(ids, dtype=np.int32)) for _, _, ids in self._noted])
+        kept = np.arange(len(ids)) if rows.dropped is None else np.flatnonzero(~rows.dropped[ids])
+        given = "".join([text for text, _, _ in self._noted])
+        # In the text that was undecided where these ids begin.
+        at = len(given[len(rows.stops.held(first.node)) :].encode("utf-8"))
+        before, ends = rows.states.ends(first.state, ids[kept])
+        n = int(np.searchsorted(ends, at, side="right"))
+        n_ids = int(kept[n]) if n < len(kept) else len(ids)
+        text = rows.stops.strings[self._row.stop]
+        return Stop(text, self._row.stop, self._n_before + n_ids, at - (int(ends[n - 1]) if n else before))
+
+    def _feed_chunk(self, ids: Any) -> str:
+        is_one = np.ndim(ids) == 0
+        checked = self._decoder.check([ids] if is_one else ids, self._n_read)
+        if self._is_over():
+            raise self._refused(None)
+        texts = []
+        for begin in range(0, len(checked), self._tuning.block):
+            block = checked[begin : begin + self._tuning.block]
+            whole = self._rows.states.reads_many(len(block))
+            for part in (block,) if whole else block.tolist():
+                texts.append(self._feed_block(part) if whole else self.feed(part))
+                if self._is_over():
+                    return "".join(texts)
+        return "".join(texts)
+
+    def _is_over(self) -> bool:
+        return bool(self._row.end)
+
+    def _feed_block(self, ids: Int32Array) -> str:
+        rows, row = self._rows, self._row
+        kept = ids if rows.dropped is None else ids[~rows.dropped[ids]]
+        text, state = rows.states.read_many(row.state, kept)
+        held = rows.stops.held(row.node)
+        node, found = rows.stops.search(held + text) if rows.stops.strings else (0, None)
+        if found is not None:
+            found = found._replace(end=found.end - len(held))
+        given, self._row = rows.given(row, text, state, node, found)
+        self._noted.append((given, self._row, ids))
+        if found is None:
+            self._forget()
+        return given
+
+    @property
+    def _n_read(self) -> int:
+        """The number of ids that were read."""
+        return self._n_before + sum(map(_n_ids, self._noted))
+
+    def _refused(self, id: int | None) -> TokenStreamError:
+        """Return the error for an id that is none, or that cannot follow."""
+        where = f"token {self._n_read}"
+        if self._row.end:
+            hint = "begin another stream: reset()"
+            return TokenStreamError(self._row.end, value=id, where=where, hint=hint)
+        return TokenStreamError("no token has this id", value=id, where=where)
+
+    def _forget(self) -> None:
+        """Forget the first of the ids that are noted, if all of their text is given out."""
+        rows, noted, n_given = self._rows, self._noted, 0
+        for at in range(len(noted) - 1, -1, -1):
+            text, row, _ = noted[at]
+            n_undecided = rows.states.n_undecided(row.state)
+            if n_undecided is not None and n_given >= n_undecided + len(rows.stops.held(row.node)):
+                self._n_before += sum(map(_n_ids, noted[: at + 1]))
+                self._first = row
+                del noted[: at + 1]
+                break
+            n_given += len(text)
+        self._most_noted = max(self._tuning.noted, 2 * len(noted))
+
+
+_NO_IDS: Int32Array = np.empty(0, dtype=np.int32)
+
+
+def _n_ids(entry: _Entry) -> int:
+    ids = entry[2]
+    return 1 if isinstance(ids, int) else len(ids)
+
+
+def _check(tokenizer: AnyTokenizer, stops: tuple[object, ...], special: str) -> None:
+    """Refuse stop strings that are not text, or that are never found."""
+    dropped = [each for each in tokenizer.specials if not each.is_text and each.text] if special == "drop" else []
+    for number, stop in enumerate(stops):
+        where = f"stop string {number}"
+        if not isinstance(stop, str) or not stop:
+            raise WrongTypeError("a stop string is a text that is not empty", value=stop, where=where)
+        try:
+            stop.encode("utf-8")
+        except UnicodeEncodeError:
+            raise WrongTypeError("a stop string with half of a surrogate pair", value=stop, where=where) from None
+        within = next((each for each in dropped if each.text in stop), None)
+        if within is not None:
+            what = "a stop string with a special token in it, which is dropped from the text"
+            hint = f'keep special tokens (special="keep"), or stop at the id {within.id}'
+            raise WrongTypeError(what, value=stop, where=where, hint=hint)
+
+
+def _rows(tokenizer: AnyTokenizer, stops: tuple[str, ...], special: str) -> _Rows:
+    dropped: BoolArray | None = None
+    if special == "drop" and len(tokenizer.control_ids):
+        dropped = np.zeros(tokenizer.n_ids, dtype=np.bool_)
+        dropped[tokenizer.control_ids] = True
+    return _Rows(tokenizer.decoder.states, StopStrings(stops), tokenizer.means_something, dropped)
