@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast, overload
 
 from tokdfa.base.errors import AlphabetError
 from tokdfa.base.suggestions import SuggestsNames
 
 if TYPE_CHECKING:
+    from tokdfa.base.arrays import Int32Array, Int64Array
     from tokdfa.regex.trie import TokenTrie
 
 __all__ = ["TokenAlphabet", "Word", "concatenate", "iter_symbols", "quoted", "show"]
@@ -129,6 +131,11 @@ class TokenAlphabet(SuggestsNames, Sequence[Word]):
         """The base alphabet of characters or of symbols, in order, each as a string."""
         return ["".join(cast("str | tuple[str, ...]", symbol)) for symbol in self.symbols]
 
+    @property
+    def texts(self) -> Sequence[str]:
+        """The tokens of an alphabet of characters or of symbols, each as a string."""
+        return ["".join(cast("str | tuple[str, ...]", word)) for word in self]
+
     def number(self, token: Word) -> int:
         """Return the number of `token`; over bytes, a string is its UTF-8. Another token is an AlphabetError."""
         try:
@@ -201,15 +208,36 @@ class TokenAlphabet(SuggestsNames, Sequence[Word]):
 
     def trie(self) -> TokenTrie:
         """Return the trie of the tokens, over the numbers of the symbols."""
+        from tokdfa.regex.trie import TokenTrie
+
+        return TokenTrie(*self.in_symbols())
+
+    def in_symbols(self) -> tuple[Int32Array, Int64Array]:
+        """Return the tokens spelled by the numbers of their symbols: token i is ``symbols[offsets[i]:offsets[i + 1]]``.
+
+        Symbols outside the base alphabet, which tokens of `followed_by` may have, have the number of no token.
+        """
         import numpy as np
 
         from tokdfa.base.arrays import offsets_of
-        from tokdfa.regex.trie import TokenTrie
 
-        number = {symbol: i for i, symbol in enumerate(self.symbols)}
         offsets = offsets_of(self)
-        spelled = (number[symbol] for word in self for symbol in iter_symbols(word))
-        return TokenTrie(np.fromiter(spelled, dtype=np.int32, count=int(offsets[-1])), offsets)
+        # The one symbol of a word of bytes is an integer.
+        number = {symbol[0]: number for number, symbol in enumerate(self.symbols)}
+        spelled = chain.from_iterable(cast("Iterable[Sequence[str]]", self._words))
+        symbols = map(number.get, spelled, repeat(len(self)))
+        return np.fromiter(symbols, dtype=np.int32, count=int(offsets[-1])), offsets
+
+    def followed_by(self, words: Sequence[Word]) -> TokenAlphabet:
+        """Return this alphabet with further tokens, which are not checked, at the end."""
+        return unchecked(self.kind, self.n_symbols, (*self._words, *words)) if words else self
+
+    def numbers_in(self, other: TokenAlphabet) -> Int32Array:
+        """Return the number in another alphabet of each token, -1 for tokens that it does not have."""
+        import numpy as np
+
+        numbers = map(other._numbers.get, self._words, repeat(-1))
+        return np.fromiter(numbers, dtype=np.int32, count=len(self))
 
     def extended(self, token: Word) -> TokenAlphabet:
         """Return this alphabet with `token` added at the end, or the alphabet itself if it already has `token`."""
@@ -253,6 +281,13 @@ class TokenAlphabet(SuggestsNames, Sequence[Word]):
 
     def __repr__(self) -> str:
         return f"<TokenAlphabet over {self.kind}: {self.n_symbols} symbols, {len(self._words)} tokens>"
+
+
+def unchecked(kind: Kind, n_symbols: int, words: tuple[Word, ...]) -> TokenAlphabet:
+    """Return the token alphabet of distinct words, the symbols first."""
+    alphabet = TokenAlphabet.__new__(TokenAlphabet)
+    alphabet.__setstate__((kind, n_symbols, words))
+    return alphabet
 
 
 def one_character_spellings(alphabet: TokenAlphabet) -> list[str]:

@@ -102,7 +102,7 @@ def neighbours(tokenizer: BytePairs) -> Neighbours:
 
 def _with_late_tokens(tokenizer: BytePairs, part: ProperPart) -> Neighbours:
     """Return the neighbours of an improper dictionary: of its proper part, corrected where merging differs."""
-    every = (*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens)
+    every = tokenizer.piece_ids.words
     dfa = CompactTokenDFA(part.dictionary)
     n_proper = len(dfa.position)
     number = part.number.copy()
@@ -268,7 +268,7 @@ class ProperPart:
 def proper_part(tokenizer: BytePairs) -> ProperPart:
     """Return the proper part of a tokenizer's dictionary; LimitExceededError if there are too many pairs to look at."""
     merger = tokenizer.piece_ids.merger
-    words = (*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens)
+    words = tokenizer.piece_ids.words
     last, ascending = tokenizer.piece_ids.last_steps
     comes_about = last[:, 0] == 1
     is_proper: BoolArray = comes_about & ascending & ~_made_in_ties(merger, last)
@@ -305,7 +305,7 @@ def _numbered(tokenizer: BytePairs, words: Sequence[Word], rules: Int32Array) ->
     alphabet = tokenizer.dictionary.alphabet
     if alphabet.kind == "bytes":
         return number_bytes(spellings(cast("Sequence[bytes]", words[256:])), rules)
-    return number_words(words, rules, alphabet.n_symbols)
+    return number_words(alphabet.kind, words, rules, alphabet.n_symbols)
 
 
 def _meeting(pairs: Int32Array, last: Int32Array, is_proper: BoolArray) -> Int32Array:

@@ -415,7 +415,9 @@ def _hashes(given: Path, format: str) -> dict[str, str]:
 
 def _derived(side: Side) -> runs.Derived:
     """Return the tokens that merging makes, in order, with the lengths of the first parts."""
-    return [(cast(bytes, token), size) for token, size, _ in derived_merges(side.tokenizer)]
+    words = cast("Sequence[bytes]", side.tokenizer.piece_ids.words)
+    made, left, *_ = derived_merges(side.tokenizer)
+    return [(words[token], len(words[first])) for token, first in zip(made.tolist(), left.tolist(), strict=True)]
 
 
 def merging_fields(derived: list[runs.Derived]) -> list[list[Any]]:

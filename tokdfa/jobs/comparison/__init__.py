@@ -7,7 +7,8 @@ encoding each text before it becomes a witness). Then one of
 - `parts`, and again `api`: two byte pair tokenizers, part by part where that is possible. The search for a shortest
   text that separates them runs in `separation`, over the product of their automata: `joint` has their splittings side
   by side, `parts` their tokens, `reach` the product and the states of it that texts reach. Where it cannot run,
-  `derived` may show that both merge alike. `restricted` leaves only the texts of one language;
+  `derived` may show that both merge alike, by `phases` where the order of the rules differs. `restricted` leaves only
+  the texts of one language;
 - `models`: two Unigram tokenizers, part by part and by texts that are tried (those of `rounding` if only the
   arithmetic differs), or two WordPiece tokenizers; and what is tried, and for how long, if no search decides;
 - `longest_match`: two tokenizers that take the longest token.

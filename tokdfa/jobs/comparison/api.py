@@ -63,7 +63,8 @@ def compare_tokenizers(
     confirmed by encoding. Both cut texts at the special tokens alike, if these are the same. If nothing separates any
     texts, nothing separates those that a normalizer gives.
     """
-    if a.made_of == b.made_of:
+    # PERF: most that differ do so in the first two, which need no spellings of tokens (0.4 s for Gemma).
+    if a.splitting == b.splitting and a.rewrites == b.rewrites and a.made_of == b.made_of:
         return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME}, **NOTHING_APART)
     if texts is not None:
         a, b = as_seen_by(texts, a), as_seen_by(texts, b)
@@ -226,11 +227,11 @@ class _Comparer:
         yield chain(models.texts_of_rules(a, report.rules_only_a), models.texts_of_rules(b, report.rules_only_b))
         tables = [splitting.table for splitting in self.parts.splittings]
         yield models.within(seconds, models.texts_of_tables(tables[0], tables[1]))
-        words = models.texts_of_tokens(a, b)
-        if report.witness is not None and (text := as_text(report.witness.text)) is not None:
-            words.insert(0, text)
+        text = None if report.witness is None else as_text(report.witness.text)
         specials = sorted(self.parts.other_specials, key=by_length)
-        yield models.within(seconds, chain(models.around(specials), words))
+        yield models.within(seconds, chain([] if text is None else [text], models.around(specials)))
+        words = models.texts_of_tokens(a, b)
+        yield models.within(seconds, words)
         yield models.within(seconds, models.random_texts(words, specials))
 
     def shorter(self, found: Difference) -> Difference:

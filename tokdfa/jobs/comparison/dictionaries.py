@@ -90,10 +90,9 @@ def other_rules(a: Dictionary, b: Dictionary) -> OtherRules:
     If they have the same live rules in another order, also two that are exchanged and must not be, if there are any.
     """
     n_a, n_b = len(a.alphabet), len(b.alphabet)
-    number_in_a = dict(zip(a.alphabet, range(n_a), strict=True))
+    in_a = b.alphabet.numbers_in(a.alphabet).astype(np.int64)
     # The tokens that only the second has are numbered after all of the first.
-    words_of_b = enumerate(b.alphabet, n_a)
-    in_a = np.fromiter((number_in_a.get(word, number) for number, word in words_of_b), np.int64, n_b)
+    in_a = np.where(in_a < 0, np.arange(n_a, n_a + n_b), in_a)
     rules_a = a.left.astype(np.int64) * (n_a + n_b) + a.right
     rules_b = in_a[b.left] * (n_a + n_b) + in_a[b.right]
     only_a = np.flatnonzero(~_among(rules_a, np.sort(rules_b))).tolist()

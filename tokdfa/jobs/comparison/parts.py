@@ -7,11 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from tokdfa.automata.alphabet import Word
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
-from tokdfa.jobs.comparison.derived import derived_merges, given_ids
+from tokdfa.jobs.comparison.derived import MetTokens
 from tokdfa.jobs.comparison.dictionaries import compare_dictionaries, other_rules
 from tokdfa.jobs.comparison.result import Comparison, Obstacle, Outcome, Part
 from tokdfa.kernels.encode.events import DROPPED
@@ -20,8 +19,6 @@ from tokdfa.regex.unicode.normalization import Normalizer, Substitution
 from tokdfa.regex.unicode.utf8 import BYTE_OF, BYTES_OF_UTF8
 from tokdfa.tokenizers.boundaries.added import break_each_other
 from tokdfa.tokenizers.encoding.special import Special
-from tokdfa.tokenizers.encoding.symbols import Fallback
-from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.models.unigram.character_rules import CharacterTable
 from tokdfa.tokenizers.neighbours import Neighbours
 from tokdfa.tokenizers.normalizers.sentencepiece import LlamaCppUnigramNormalizer, SentencePieceNormalizer
@@ -232,8 +229,12 @@ class Parts:
         unknown = (side for side in (a, b) if side.why_not("leftmost") is not None and side.merges is None)
         if not all(map(_follows_rules, unknown)):
             return False
-        symbols = [{*map(as_text, side.dictionary.alphabet.symbols)} - _never_met(side) for side in (a, b)]
-        return symbols[0] == symbols[1] and derived_merges(a) == derived_merges(b)
+        return self._met.merge_alike
+
+    @cached_property
+    def _met(self) -> MetTokens:
+        """The tokens that texts can have."""
+        return MetTokens(self.a, self.b, _taken(self.a) & _taken(self.b))
 
     @property
     def _have_same_pieces(self) -> bool:
@@ -246,10 +247,10 @@ class Parts:
             return 0
         if self.a.dictionary.alphabet.kind != self.b.dictionary.alphabet.kind:
             return None
-        ids = [
-            dict(zip(side.dictionary.alphabet, side.token_to_id.tolist(), strict=False)) for side in (self.a, self.b)
-        ]
-        return sum(int(ids[1].get(word, id) != id) for word, id in ids[0].items())
+        sizes = [len(side.dictionary.alphabet) for side in (self.a, self.b)]
+        other = self._met.counterpart[: sizes[0]]
+        one = np.flatnonzero((other >= 0) & (other < sizes[1]))
+        return int(np.count_nonzero(self.a.token_to_id[one] != self.b.token_to_id[other[one]]))
 
     def whole_words(self, side: Tokenizer) -> dict[str, int]:
         """Return the ids of the tokens that are given only for whole pieces, by their texts."""
@@ -262,7 +263,7 @@ class Parts:
     @cached_property
     def splittings(self) -> tuple[Splitting, Splitting]:
         """The splittings of both."""
-        return splitting_of(self.a), splitting_of(self.b)
+        return _splitting(self.a), _splitting(self.b)
 
     @property
     def is_normalized(self) -> bool:
@@ -300,7 +301,7 @@ class Parts:
             return False
         if checked[Part.DICTIONARY] not in (Outcome.SAME, Outcome.EQUIVALENT):
             return False
-        return self.ignore_ids or _given_ids(a) == _given_ids(b)
+        return self.ignore_ids or self._met.give_same_ids
 
     def obstacle(self) -> Obstacle | None:
         """Return why a search through texts cannot decide; None if it can."""
@@ -334,25 +335,36 @@ def _follows_rules(side: Tokenizer) -> bool:
     return side.merges is None and bool(dictionary.properness()) and bool(agrees_with_leftmost(dictionary))
 
 
-def _never_met(side: Tokenizer) -> set[str]:
-    """Return symbols of several characters that no text has, such as an unknown one next to one for every byte."""
-    contents: Contents = side.contents
-    if contents.suffix or contents.prefix or side.why_not("bytes") is None:
-        return set()
-    fallback = contents.fallback or Fallback()
-    met = {*contents.atoms, fallback.unknown, *(fallback.bytes or ())}
-    texts = map(as_text, side.dictionary.alphabet.symbols)
-    return {text for text in texts if text is not None and len(text) > 1 and text not in met}
+def _taken(side: Tokenizer) -> frozenset[str]:
+    """Return special tokens that texts are cut at wherever they occur, so that no piece has them in it."""
+    done, how = _substitution(side), splitting_of(side)
+    contents = side.contents
+    affixes = contents.suffix or contents.prefix or contents.spelled_bytes or how.prefix_space is not None
+    if done is None or "" in done.becomes.values() or affixes:
+        return frozenset()
+    # Of characters that stay as they are, and that others do not become.
+    changed = {*done.prefix, *done.becomes, *"".join(done.becomes.values()), how.metaspace or "\0", "\0"}
+    plain = (special.content for special in side.found_specials if special.is_plain)
+    return frozenset(content for content in plain if changed.isdisjoint(content))
 
 
-def _given_ids(side: Tokenizer) -> dict[Word, int]:
-    ids, never_met = given_ids(side), _never_met(side)
-    return {word: id for word, id in ids.items() if len(word) > 1 or as_text(word) not in never_met}
+def _substitution(side: Tokenizer) -> Substitution | None:
+    """Return what normalizing does to texts, if it only replaces characters."""
+    normalizer = _normalizer(side)
+    return _UNCHANGED if normalizer is None else normalizer.substitution
 
 
 def splitting_of(side: Tokenizer) -> Splitting:
     """Return the splitting of a tokenizer."""
     return _WHOLE if side.pretokenizer is None else side.pretokenizer.splitting
+
+
+def _splitting(side: Tokenizer) -> Splitting:
+    """Return the splitting of a tokenizer without steps that split only at characters that are replaced before."""
+    how, done = splitting_of(side), _substitution(side)
+    if done is None or how.prefix_space is not None or how.metaspace is not None:
+        return how
+    return how.without(done.gone)
 
 
 def as_text(word: object) -> str | None:

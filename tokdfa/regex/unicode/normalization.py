@@ -224,6 +224,11 @@ class Substitution(NamedTuple):
     prefix: str
     becomes: dict[str, str]
 
+    @property
+    def gone(self) -> set[str]:
+        """The characters that no text has afterwards."""
+        return self.becomes.keys() - {*self.prefix, *"".join(self.becomes.values())}
+
     def then(self, other: Substitution) -> Substitution:
         """Return the substitution that does this one and then another one."""
         after = other.becomes

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import chain, repeat
 from threading import get_ident, local
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from tokdfa.automata.alphabet import Word
+from tokdfa.automata.alphabet import TokenAlphabet, Word
 from tokdfa.automata.transducers.one_pass import MAX_TOKENS, OnePass
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, offsets_of, running_sum
 from tokdfa.base.errors import AlphabetError
@@ -242,8 +243,7 @@ class PieceIds:
     @cached_property
     def last_steps(self) -> tuple[Int32Array, BoolArray]:
         """The last step in merging the word of each token; see :func:`tokdfa.kernels.merging.merging.derivations`."""
-        symbols, lengths = self.symbols(self._words())
-        return derivations(symbols, running_sum(lengths), self.merger.table)
+        return derivations(*self.words.in_symbols(), self.merger.table)
 
     @cached_property
     def is_merged(self) -> BoolArray:
@@ -259,9 +259,10 @@ class PieceIds:
             is_merged = self.last_steps[0][:, 0] == 1
         return is_merged
 
-    def _words(self) -> tuple[Word, ...]:
-        """Return the words of all tokens that can be spelled."""
-        return (*self._contents.dictionary.alphabet, *self._contents.extra)
+    @cached_property
+    def words(self) -> TokenAlphabet:
+        """The tokens that can be spelled: first the dictionary has them, then no rule mentions them."""
+        return self._contents.dictionary.alphabet.followed_by(self._contents.extra)
 
     @cached_property
     def whole_words(self) -> dict[Word, int]:
@@ -269,8 +270,7 @@ class PieceIds:
         if not self._contents.whole_piece:
             return {}
         numbers = np.flatnonzero(~self.is_merged).tolist()
-        words = self._words() if numbers else ()
-        return {words[number]: number for number in numbers}
+        return {self.words[number]: number for number in numbers}
 
     @cached_property
     def _token_of_spelling(self) -> dict[str, int]:
@@ -281,8 +281,7 @@ class PieceIds:
         contents = self._contents
         if not contents.whole_piece or self._is_bytewise:
             return {}
-        words = cast("tuple[str | tuple[str, ...], ...]", self._words())
-        return {"".join(word): number for number, word in enumerate(words) if contents.ids[number] >= 0}
+        return {text: number for number, text in enumerate(self.words.texts) if contents.ids[number] >= 0}
 
     def _encode_spelled(self, pieces: Sequence[str | bytes]) -> Encoded:
         """Return the ids of pieces that are looked up by their spelling before anything is done to symbols."""
@@ -430,7 +429,7 @@ class PieceIds:
             # The number of a symbol is its byte.
             return np.frombuffer(b"".join(cast("Sequence[bytes]", words)), dtype=np.uint8).astype(np.int32), lengths
         foreign = len(self._contents.dictionary.alphabet)
-        numbers = (self._numbers.get(cast(str, symbol), foreign) for word in words for symbol in word)
+        numbers = map(self._numbers.get, chain.from_iterable(cast("Sequence[Sequence[str]]", words)), repeat(foreign))
         return np.fromiter(numbers, dtype=np.int32, count=int(lengths.sum())), lengths
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Literal, NamedTuple
+from itertools import repeat
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 
-from tokdfa.automata.alphabet import TokenAlphabet, Word
+from tokdfa.automata.alphabet import Kind, TokenAlphabet, Word, unchecked
 from tokdfa.automata.dictionary import Dictionary
-from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array
+from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array, offsets_of
 from tokdfa.tokenizers.decoder import Spellings, gathered, spellings, words_of
 
 _BYTES: tuple[Word, ...] = tuple(bytes([byte]) for byte in range(256))
@@ -48,6 +49,14 @@ class ByteTokens(_LateTokens):
     def symbols(self) -> tuple[Word, ...]:
         return _BYTES
 
+    def in_symbols(self) -> tuple[Int32Array, Int64Array]:
+        text, offsets = self.spelled_with(*spellings(()))
+        return text.astype(np.int32), offsets
+
+    def followed_by(self, words: Sequence[Word]) -> TokenAlphabet:
+        text, offsets = self.spelled_with(*spellings(cast("Sequence[bytes]", words)))
+        return ByteTokens(Spellings(text[256:], offsets[256:] - 256)) if words else self
+
     def spelled_with(self, text: Uint8Array, offsets: Int64Array) -> Spellings:
         """Return the bytes of all tokens, and of further words, which lie one after the other."""
         tokens = self._tokens if isinstance(self._tokens, Spellings) else spellings(self._tokens)
@@ -78,11 +87,11 @@ class CheckedDictionary(Dictionary):
 class SymbolTokens(_LateTokens):
     """A token alphabet over strings, or over tuples of symbols.
 
-    `tokens` are spelled over the base alphabet `symbols`: distinct, of two characters or more, each character a symbol.
+    `tokens` are spelled over the base alphabet `symbols`: distinct, each character a symbol.
     """
 
     def __init__(self, kind: Literal["characters", "symbols"], symbols: Sequence[str], tokens: Sequence[str]) -> None:
-        self.kind = kind
+        self.kind = self._kind = kind
         self.n_symbols = len(symbols)
         self._spelled = (symbols, tokens)
 
@@ -101,6 +110,46 @@ class SymbolTokens(_LateTokens):
     @property
     def letters(self) -> Sequence[str]:
         return self._spelled[0]
+
+    @property
+    def texts(self) -> Sequence[str]:
+        symbols, tokens = self._spelled
+        return [*symbols, *tokens]
+
+    def in_symbols(self) -> tuple[Int32Array, Int64Array]:
+        symbols, tokens = self._spelled
+        single = np.flatnonzero([len(symbol) == 1 for symbol in symbols])
+        codes, known = (
+            np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
+            for texts in (tokens, map(symbols.__getitem__, single.tolist()))
+        )
+        table = np.full(max(int(part.max(initial=0)) for part in (codes, known)) + 1, len(self), dtype=np.int32)
+        table[known] = single
+        first = np.arange(self.n_symbols)
+        offsets = np.append(first, offsets_of(tokens) + self.n_symbols)
+        return np.concatenate((first.astype(np.int32), table[codes])), offsets
+
+    def followed_by(self, words: Sequence[Word]) -> TokenAlphabet:
+        symbols, tokens = self._spelled
+        texts = map("".join, cast("Sequence[str | tuple[str, ...]]", words))
+        return SymbolTokens(self._kind, symbols, [*tokens, *texts]) if words else self
+
+    def numbers_in(self, other: TokenAlphabet) -> Int32Array:
+        if not isinstance(other, SymbolTokens) or other.kind != self.kind:
+            return super().numbers_in(other)
+        if self == other:
+            return np.arange(len(self), dtype=np.int32)
+        found = []
+        for mine, theirs, first in zip(self._spelled, other._spelled, (0, other.n_symbols), strict=True):
+            number_of = dict(zip(theirs, range(first, first + len(theirs)), strict=True))
+            found.append(np.fromiter(map(number_of.get, mine, repeat(-1)), dtype=np.int32, count=len(mine)))
+        return np.concatenate(found)
+
+    def __eq__(self, other: object) -> bool:
+        is_alike = isinstance(other, SymbolTokens) and other.kind == self.kind
+        return self._spelled == other._spelled if is_alike else super().__eq__(other)  # type: ignore[attr-defined]
+
+    __hash__ = TokenAlphabet.__hash__
 
     @cached_property
     def _words(self) -> tuple[Word, ...]:  # type: ignore[override]
@@ -130,10 +179,10 @@ def number_bytes(words: Spellings, rules: Int32Array) -> NumberedWords:
     return NumberedWords(CheckedDictionary(tokens, *number[rules.T]), rest, number)
 
 
-def number_words(words: Sequence[Word], rules: Int32Array, n_symbols: int) -> NumberedWords:
+def number_words(kind: Kind, words: Sequence[Word], rules: Int32Array, n_symbols: int) -> NumberedWords:
     """Number distinct words, the symbols first, as a Dictionary numbers its tokens; see `number_bytes`."""
     mentioned, extra, number = _numbering(rules, len(words), n_symbols)
-    alphabet = TokenAlphabet(words[:n_symbols], [words[i] for i in mentioned.tolist()])
+    alphabet = unchecked(kind, n_symbols, (*words[:n_symbols], *(words[i] for i in mentioned.tolist())))
     rest = tuple(words[i] for i in extra.tolist())
     return NumberedWords(CheckedDictionary(alphabet, *number[rules.T]), rest, number)
 

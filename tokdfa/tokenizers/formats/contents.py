@@ -37,7 +37,7 @@ LARGEST_ID = (1 << 24) - 1
 # Formats with a known library, which merges leftmost: their rules may be improper.
 LEFTMOST_FORMATS = ("tokenizer.json", "tiktoken", "tekken", "gguf")
 # The formats of byte pairs that always say how text is split.
-_RECORDING = ("tokenizer.json", "sentencepiece")
+_RECORDING = ("tokenizer.json", "sentencepiece", "gguf")
 
 
 @dataclass(frozen=True, slots=True)

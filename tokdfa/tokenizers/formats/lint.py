@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -145,7 +144,7 @@ def _contradictions(head: GGUFHead, words: list[str], types: list[int]) -> Itera
     has_byte_tokens = _model(head) == "llama"
     for id, (word, type) in enumerate(zip(words, types, strict=False)):
         is_byte = byte_of(word) is not None
-        looks_special = re.fullmatch(r"<\|.+\|>|<\uff5c.+\uff5c>", word) is not None
+        looks_special = word[:1] == "<" and re.fullmatch(r"<\|.+\|>|<\uff5c.+\uff5c>", word) is not None
         if (
             not NORMAL <= type <= BYTE
             or (has_byte_tokens and is_byte != (type == BYTE))
@@ -167,8 +166,9 @@ def _scores(head: GGUFHead) -> Iterator[Finding]:
     scores = head.numbers(key, ("f32", "i32"))
     types = head.numbers(TYPES, ("i32",)) if TYPES in head else np.full(len(words), NORMAL)
     n = min(len(words), len(scores), len(types))
-    merging = [id for id in np.flatnonzero(types[:n] == NORMAL).tolist() if len(words[id]) > 1]
-    rising = [after for before, after in pairwise(merging) if not scores[after] <= scores[before]]
+    long = np.fromiter(map(len, words[:n]), dtype=np.int64, count=n) > 1
+    merging = np.flatnonzero((types[:n] == NORMAL) & long)
+    rising = merging[1:][~(scores[merging[1:]] <= scores[merging[:-1]])].tolist()
     # Models have a few that are out of order on purpose, such as the runs of spaces of Llama-2.
     if len(rising) > len(merging) // _ONE_IN:
         yield from _first("scores not ordered", key, (words[id] for id in rising))

@@ -417,8 +417,7 @@ def _rewriting(normalizer: Normalizer | None, pretokenizer: PreTokenizer | None,
                 return None
             prefix, when = space, UNLESS_THERE
     # The prefix itself is not rewritten, and rewritten characters split nothing.
-    gone = becomes.keys() - set(becomes.values()) - {prefix}
-    steps = [step for step in splitting.steps if not (step.literal and not step.invert and gone & set(step.pattern))]
+    steps = splitting.without(Substitution(prefix, becomes).gone).steps
     splits_so = all(step.literal and step.behavior == "merged_with_next" and not step.invert for step in steps)
     if prefix in becomes or not splits_so or any(len(step.pattern) != 1 for step in steps):
         return None

@@ -183,21 +183,17 @@ class BytePairs(Model):
 
     def token(self, number: int) -> Word:
         """Return the word of a token number; of a token that nothing can spell, its bytes."""
-        words = self.dictionary.alphabet
-        if number < len(words):
-            return words[number]
-        return (*self.extra_tokens, *self._foreign)[number - len(words)]
+        words = self.piece_ids.words
+        return words[number] if number < len(words) else self._foreign[number - len(words)]
 
     @property
     def strings(self) -> list[str]:
         """The spelling of each id in its file, for a dictionary over characters."""
-        words = (*self.dictionary.alphabet, *self.extra_tokens)
+        words = self.piece_ids.words
         # Symbols but the first have the prefix.
         skip = len(self.prefix or "")
-        symbols = (cast("str | tuple[str, ...]", word) for word in words)
-        of_word = [
-            "".join((word[0], *(symbol[skip:] for symbol in word[1:]))) if skip else "".join(word) for word in symbols
-        ]
+        symbols = cast("Iterable[tuple[str, ...]]", words if skip else ())
+        of_word = ["".join((word[0], *(symbol[skip:] for symbol in word[1:]))) for word in symbols] or words.texts
         return [of_word[number] if number >= 0 else "" for number in self.id_to_token.tolist()]
 
     def id_mask(self, allowed: BoolArray) -> BoolArray:
@@ -217,23 +213,20 @@ class BytePairs(Model):
         return self.derived(BytePairs._spellings)
 
     def _spellings(self) -> Spellings:
-        alphabet = self.dictionary.alphabet
-        if not isinstance(alphabet, ByteTokens):
-            words: Iterable[Word] = (*alphabet, *self.extra_tokens)
-            spelled = cast("list[bytes]", words) if "bytes" in self.capabilities else map(self._bytes_of, words)
+        words = self.piece_ids.words
+        if not isinstance(words, ByteTokens):
+            is_bytewise = "bytes" in self.capabilities
+            spelled = cast("Iterable[bytes]", words) if is_bytewise else map(self._bytes_of, words.texts)
             return spellings([*spelled, *self._foreign])
-        more = spellings([*cast("tuple[bytes, ...]", self.extra_tokens), *self._foreign])
-        every = alphabet.spelled_with(*more)
+        every = words.spelled_with(*spellings(self._foreign))
         for array in every:
             array.setflags(write=False)
         return every
 
-    def _bytes_of(self, word: Word) -> bytes:
-        text = "".join(cast("str | tuple[str, ...]", word))
-        end = b""
+    def _bytes_of(self, text: str) -> bytes:
         if self.suffix and text.endswith(self.suffix):
-            text, end = text.removesuffix(self.suffix), b" "
-        return self._read(text) + end
+            return self._read(text.removesuffix(self.suffix)) + b" "
+        return self._read(text)
 
     def id_spellings(self, tokenizer: Tokenizer) -> Spellings:
         text, offsets = self.spellings
@@ -253,8 +246,7 @@ class BytePairs(Model):
     @cached_property
     def _ends_word(self) -> BoolArray:
         """For each id, whether its last byte is the space after a word, which the last word of a text does not have."""
-        words = (*self.dictionary.alphabet, *self.extra_tokens)
-        ends = [str(word[-1]).endswith(self.suffix or "\0") for word in words]
+        ends = [str(word[-1]).endswith(self.suffix or "\0") for word in self.piece_ids.words]
         return np.array([number >= 0 and ends[number] for number in self.id_to_token.tolist()])
 
     def spelled(self, tokenizer: Tokenizer) -> Spelled:

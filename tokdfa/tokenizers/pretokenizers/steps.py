@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 Behavior: TypeAlias = Literal["removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"]
@@ -56,6 +56,11 @@ class Splitting:
     def all_steps(self) -> tuple[Split, ...]:
         """The steps, those that split bytes last."""
         return (*self.steps, *self.byte_steps)
+
+    def without(self, gone: Set[str]) -> Splitting:
+        """Return the splitting without the steps that split at a text with characters that no text has."""
+        kept = (step for step in self.steps if not (step.literal and not step.invert and gone & {*step.pattern}))
+        return replace(self, steps=tuple(kept)) if gone else self
 
 
 ONE_SCRIPT = r"\p{unicode_script}+"

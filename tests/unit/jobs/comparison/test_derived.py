@@ -16,7 +16,7 @@ from tests.support.gguf_files import gguf, sentencepiece
 from tests.support.seeds import seeds
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.comparison.api import compare_tokenizers
-from tokdfa.jobs.comparison.derived import Derived, derived_merges
+from tokdfa.jobs.comparison.derived import derived_merges
 from tokdfa.jobs.comparison.models import Tuning
 from tokdfa.jobs.comparison.result import Outcome, Part
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -90,7 +90,13 @@ def test_tokenizers_with_the_same_pairs_give_the_same_ids(seed: int) -> None:
 def test_the_example_of_the_module_has_one_pair_a_token() -> None:
     rules = [("a", "b"), ("ab", "c"), ("b", "c"), ("a", "bc")]
     tokenizer, _ = loaded(fields_of(rules, ["a", "b", "c", "ab", "abc", "bc"]))
-    assert derived_merges(tokenizer) == [Derived("ab", 1, 0), Derived("abc", 2, 1), Derived("bc", 1, 2)]
+    steps = derived_merges(tokenizer)
+    words = [tokenizer.dictionary.alphabet.spell(part.tolist()) for part in steps[:3]]
+    assert [*zip(*words, steps.rank.tolist(), strict=True)] == [
+        ("ab", "a", "b", 0),
+        ("abc", "ab", "c", 1),
+        ("bc", "b", "c", 2),
+    ]
 
 
 def test_scores_and_rules_of_one_vocabulary_are_equal() -> None:
@@ -122,3 +128,50 @@ def test_ids_of_pieces_that_are_not_merged_count() -> None:
     assert found.witness is not None
     assert found.witness.text in ("ab", "ba")
     assert tokdfa.compare(*sides, ignore_ids=True)
+
+
+@pytest.mark.parametrize("seed", seeds(1))
+def test_rules_of_texts_that_are_cut_at_special_tokens_make_no_difference(seed: int) -> None:
+    drawn = random.Random(seed)
+    outcomes: Counter[tuple[bool, bool, bool]] = Counter()
+    for _ in range(80):
+        rules, words = random_rules(drawn)
+        taken = drawn.choice([*"abc", "ab", "bc", "aa", "ca"])
+        # Perhaps a rule too many is left out.
+        dropped = drawn.choice([taken, taken, drawn.choice("abc")])
+        kept = [word for word in words if len(word) == 1 or dropped not in word]
+        sides = [fields_of([rule for rule in rules if "".join(rule) in some], words) for some in (words, kept)]
+        flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False)
+        for fields in sides:
+            fields["added_tokens"] = [{"id": words.index(taken) if taken in words else 99, "content": taken, **flags}]
+        (a, ids_a), (b, ids_b) = map(loaded, sides)
+        try:
+            found = bool(compare_tokenizers(a, b, tuning=UNTRIED))
+        except UnsupportedFeatureError:
+            found = False
+        assert ids_a == ids_b or not found, (rules, words, taken, dropped)
+        outcomes[found, ids_a == ids_b, a.dictionary == b.dictionary] += 1
+    assert outcomes[True, True, False] > 3
+    assert outcomes[False, False, False] > 3
+
+
+def test_a_tab_that_is_a_token_is_the_byte_token_of_another_file() -> None:
+    pieces = ["\u2581", *"ab", "ab"]
+    of_scores = tokdfa.load(gguf(sentencepiece(pieces)))
+    vocab = {token: id for id, token in enumerate(of_scores.token_strings)}
+    of_tab = vocab.pop("<0x09>")
+    fields = fields_of([("a", "b")], [])
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    fields["added_tokens"] = [
+        {"id": id, "content": text, "special": True, **flags} for id, text in enumerate(("<unk>", "<s>", "</s>"))
+    ]
+    shown = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
+    fields["normalizer"] = {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "\u2581"}, shown]}
+    fields["decoder"] = {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"}]}
+    # Splitting at spaces splits nothing when there are none left.
+    split = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
+    fields["pre_tokenizer"] = split
+    for tab, is_same in ((of_tab, True), (len(vocab) + 1, False)):
+        fields["model"] |= {"vocab": vocab | {"\t": tab}, "byte_fallback": True, "unk_token": "<unk>", "fuse_unk": True}
+        found = tokdfa.compare(of_scores, tokdfa.load(fields))
+        assert bool(found) is is_same
