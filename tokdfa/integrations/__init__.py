@@ -2,6 +2,7 @@
 
 - `rollouts`: samples of TRL, verl, OpenRLHF, slime, miles, SkyRL, verifiers, prime-rl and vLLM, by a table of their
   records; for TRL, a reward function for GRPO and RLOO that only measures.
+- `conversations`: the ids and masks of a conversation that grows, as verl, TRL, slime and vLLM take them.
 - `guided`: guides for engines that choose ids: `generate` of transformers, vLLM, masks of another engine;
   `guided_sglang`, a grammar backend of SGLang, and `guided_outlines`, one of outlines.
 - `ray`: shards of a corpus checked by a cluster, and callable classes for its datasets; `ray_tasks` has the tasks, and
