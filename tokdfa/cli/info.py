@@ -251,6 +251,8 @@ _WRITTEN: dict[str, Callable[[Any, dict[str, Any]], list[tuple[str, object]]]] =
     "left_out": _of_what_is_left_out,
     "ignored": lambda parts, _: [("ignored", ", ".join(parts))] if parts else [],
     "specials": _of_specials,
+    # Nearly every decoder waits for the end of a character.
+    "undecided": lambda parts, _: [("undecided", ", ".join(parts))] if {*parts} - {"character"} else [],
     "lint": _of_lint,
     "seconds": lambda spent, _: [
         ("time", ", ".join(f"{name} {s:.3f} s" for name, s in spent.items() if s is not None))

@@ -221,7 +221,11 @@ class AnyTokenizer(Jobs, SuggestsNames):
 
     def facts(self) -> dict[str, Any]:
         """Return the facts that ``tokdfa info`` prints: JSON values by name."""
-        return self.model.facts(self)
+        try:
+            undecided = [*self.decoder.states.held]
+        except UnsupportedFeatureError:
+            undecided = ["everything"]
+        return {**self.model.facts(self), "undecided": undecided}
 
     # Tables
 
