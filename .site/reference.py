@@ -26,7 +26,12 @@ TASKS: dict[str, tuple[str, ...]] = {
     "Validate ids": ("tokdfa.jobs.validation", "tokdfa.base.verdict"),
     "Check rollouts": ("tokdfa.jobs.rollouts",),
     "Check corpora": ("tokdfa.jobs.shards", "tokdfa.stores", "tokdfa.jobs.identification"),
-    "Compare tokenizers": ("tokdfa.jobs.comparison", "tokdfa.jobs.conversion", "tokdfa.jobs.certificates"),
+    "Compare tokenizers": (
+        "tokdfa.jobs.comparison",
+        "tokdfa.jobs.conversion",
+        "tokdfa.jobs.certificates",
+        "tokdfa.jobs.measures",
+    ),
     "Examine a model's folder": ("tokdfa.jobs.examination",),
     "Join texts, check chat templates": ("tokdfa.jobs.splices", "tokdfa.jobs.templates"),
     "Search and replace in ids": ("tokdfa.jobs.searching", "tokdfa.jobs.replacing"),

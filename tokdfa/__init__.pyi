@@ -49,6 +49,10 @@ from tokdfa.jobs.guiding.fast_forward import forced as forced
 from tokdfa.jobs.guiding.masked import Matcher as Matcher
 from tokdfa.jobs.identification.api import identify as identify
 from tokdfa.jobs.identification.api import identify_each as identify_each
+from tokdfa.jobs.measures.api import ByteCheck as ByteCheck
+from tokdfa.jobs.measures.api import Miscount as Miscount
+from tokdfa.jobs.measures.api import check_bytes as check_bytes
+from tokdfa.jobs.measures.byte_tables import ByteTable as ByteTable
 from tokdfa.jobs.replacing.api import Replacer as Replacer
 from tokdfa.jobs.replacing.api import replace as replace
 from tokdfa.jobs.replacing.result import Change as Change

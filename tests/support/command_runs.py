@@ -138,6 +138,17 @@ def of_forced(files: Files) -> Iterator[Run]:
     yield files.json(), "--language", "x(ab|a b)|c( a)*", "--max-bytes", "9"
 
 
+def of_bytes(files: Files) -> Iterator[Run]:
+    yield files.json(), "bytes"
+    yield files.merges(), "decoded"
+    # The Kelvin sign is not in NFC, and the last two bytes of other symbols of three bytes are not a token.
+    firsts = [bytes([first]) for first in range(0xE1, 0xF0) if first != 0xE2]
+    pairs = [*((first, b"\x84") for first in firsts), (b"\x84", b"\xaa")]
+    table = [1] * 256 + [2] * len(firsts) + [3, 0]
+    tok = _with(files.json(pairs), normalizer={"type": "NFC"})
+    yield tok, files.write("table.json", str(table).encode())
+
+
 def of_decode(files: Files) -> Iterator[Run]:
     yield files.merges(), files.ids(64, 65)
     yield files.merges(), files.ids(64, GPT2_BYTES.index(0xC3)), "--errors", "ignore"
@@ -547,6 +558,7 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "ban": of_ban,
     "turns": of_turns,
     "forced": of_forced,
+    "bytes": of_bytes,
     "split": of_split,
     "fingerprint": of_fingerprint,
     "locality": of_locality,

@@ -39,6 +39,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "template": "Check a chat template",
         "injection": "Check a template against forged tokens",
         "forced": "Decide whether forced text keeps its ids",
+        "bytes": "Decide whether counts of bytes add up",
     },
     "Search ids": {
         "search": "Find a regular expression in ids",

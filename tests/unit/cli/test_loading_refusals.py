@@ -37,6 +37,7 @@ COMMANDS = {
     "check-prefix": "check-prefix TOK 1 1,2",
     "ban": "ban TOK a",
     "forced": "forced TOK --language ab",
+    "bytes": "bytes TOK bytes",
     "rollouts": "rollouts TOK ROLLOUTS --ids ids --mask none",
 }
 

@@ -34,6 +34,7 @@ OF_TEXT = {
     "check-prefix": ["{}", "64", "64,65"],
     "ban": ["{}", "ab"],
     "forced": ["{}", "--language", "ab"],
+    "bytes": ["{}", "bytes"],
     "replace": ["{}", "a", "b", "ids.txt"],
     "fingerprint": ["{}"],
 }

@@ -60,6 +60,7 @@ def _arguments(folder: Path) -> dict[str, tuple[int, list[object]]]:
         "ban": (0, [tok, "é漢", "--after", "é"]),
         "cuts": (0, [tok, "--text", "é té"]),
         "forced": (0, [tok, "--language", "é(漢|b)"]),
+        "bytes": (0, [tok, "bytes"]),
         "fingerprint": (0, [tok]),
         "info": (0, [folder / "merges.txt"]),
         "info --language": (0, [folder / "merges.txt", "--language", "hé|漢"]),

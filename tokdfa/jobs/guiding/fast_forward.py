@@ -241,7 +241,7 @@ def is_same_everywhere(jumps: Jumps, max_moves: int) -> bool:
 
 def _reached(tables: MoveTables, moves: Moves, rows: Int64Array) -> Iterator[tuple[BaseKey, Int64Array]]:
     """Yield the bases to which all ids lead from some rows of a base, with the rows there."""
-    n_forbidding = tables.count_forbidding(moves, rows)
+    n_forbidding = tables.follow_sets.count_forbidding(moves.position, rows)
     for split, is_way in ((moves.free, n_forbidding < len(rows)), (moves.cut, n_forbidding > 0)):
         taken = np.flatnonzero(is_way & (split > 0))
         if not len(taken):
@@ -256,7 +256,7 @@ def _reached(tables: MoveTables, moves: Moves, rows: Int64Array) -> Iterator[tup
 
 def _ends_of_jump(tables: MoveTables, moves: Moves, rows: Int64Array, ids: tuple[int, ...]) -> list[State] | None:
     """Return the states after a jump from some rows of a base; None if other canonical ids may come next."""
-    n_forbidding = tables.count_forbidding(moves, rows)
+    n_forbidding = tables.follow_sets.count_forbidding(moves.position, rows)
     is_taken = (n_forbidding < len(rows)) | (moves.cut > 0)
     if moves.ids[is_taken].tolist() != [ids[0]]:
         return None

@@ -228,7 +228,7 @@ class MoveTables:
 
     def __init__(self, prefixes: PrefixAutomaton) -> None:
         self._prefixes = prefixes
-        self._follow_sets = prefixes.tokens.follow_sets
+        self.follow_sets = prefixes.tokens.follow_sets
         self._sizes = np.diff(prefixes.tokens.tokenizer.id_spellings.offsets)
         self._known: OrderedDict[BaseKey, Moves] = OrderedDict()
         self._n_kept = 0
@@ -238,7 +238,7 @@ class MoveTables:
         if key in self._known:
             self._known.move_to_end(key)
             return self._known[key]
-        prefixes, sets = self._prefixes, self._follow_sets
+        prefixes, sets = self._prefixes, self.follow_sets
         state = State(key[0], 0, *key[1:])
         base = prefixes.base(state)
         allowed, fragile = (np.unpackbits(bits.view(np.uint8), bitorder="little") for bits in base)
@@ -255,17 +255,8 @@ class MoveTables:
     def ways(self, state: State) -> tuple[Moves, BoolArray, Int64Array]:
         """Return the moves of the base of a state, which of them its row forbids, and the indices of those it has."""
         moves = self.of(base_of(state))
-        forbidden = self.count_forbidding(moves, np.array([state.row], dtype=np.int64)) > 0
+        forbidden = self.follow_sets.count_forbidding(moves.position, np.array([state.row])) > 0
         return moves, forbidden, np.flatnonzero(~forbidden | (moves.cut > 0))
-
-    def count_forbidding(self, moves: Moves, rows: Int64Array) -> Int64Array:
-        """Return for each id of some moves the number of `rows` that forbid it."""
-        sets = self._follow_sets
-        spans, _ = self._spans_of(rows)
-        n = len(sets.id_at) + 1
-        steps = np.bincount(sets.start[spans], minlength=n) - np.bincount(sets.stop[spans], minlength=n)
-        # The last entry is for ids without a position.
-        return np.append(np.cumsum(steps), 0)[moves.position]
 
     def spans(self, moves: Moves, rows: Int64Array) -> tuple[Int64Array, Int64Array, Int64Array, Int64Array]:
         """Return which of the ids of some moves each of `rows` forbids, as spans of them by their positions.
@@ -273,20 +264,13 @@ class MoveTables:
         `order` has the indices of the ids that a row may forbid to some effect, by their positions. A span has the
         index of its row, and the first and the last index in `order`, exclusively.
         """
-        sets = self._follow_sets
+        sets = self.follow_sets
         order = np.flatnonzero((moves.position >= 0) & (moves.free != moves.cut))
         order = order[np.argsort(moves.position[order], kind="stable")]
         positions = moves.position[order]
-        spans, lengths = self._spans_of(rows)
+        spans, lengths = sets.spans_of(rows)
         low = np.searchsorted(positions, sets.start[spans])
         high = np.searchsorted(positions, sets.stop[spans])
         which = np.repeat(np.arange(len(rows)), lengths)
         is_any = low < high
         return order, which[is_any], low[is_any], high[is_any]
-
-    def _spans_of(self, rows: Int64Array) -> tuple[Int64Array, Int64Array]:
-        """Return the intervals of rows, one row after the other, and their number for each row."""
-        pointer = self._follow_sets.pointer.astype(np.int64)
-        lengths = pointer[rows + 1] - pointer[rows]
-        ends = np.cumsum(lengths)
-        return np.arange(int(lengths.sum())) + np.repeat(pointer[rows] - (ends - lengths), lengths), lengths

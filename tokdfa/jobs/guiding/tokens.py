@@ -12,7 +12,7 @@ from typing import cast
 
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, Int32Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.guiding.byte_machines import without_words
 from tokdfa.jobs.guiding.splits import IdKinds, Splits
@@ -113,6 +113,21 @@ class FollowSets:
         self.start: Int32Array = np.concatenate(([0], start)).astype(np.int32)
         self.stop: Int32Array = np.concatenate(([n_positions], stop)).astype(np.int32)
         self.struct = followers_of(self.pointer, self.start, self.stop, self.id_at)
+
+    def count_forbidding(self, position: Int32Array, rows: IntegerArray) -> Int64Array:
+        """Return for each position of an id, or -1, the number of `rows` that forbid it."""
+        spans, _ = self.spans_of(rows)
+        n = len(self.id_at) + 1
+        steps = np.bincount(self.start[spans], minlength=n) - np.bincount(self.stop[spans], minlength=n)
+        # The last entry is for ids without a position.
+        return np.append(np.cumsum(steps), 0)[position]
+
+    def spans_of(self, rows: IntegerArray) -> tuple[Int64Array, Int64Array]:
+        """Return the intervals of rows, one row after the other, and their number for each row."""
+        pointer = self.pointer.astype(np.int64)
+        lengths = pointer[rows + 1] - pointer[rows]
+        ends = np.cumsum(lengths)
+        return np.arange(int(lengths.sum())) + np.repeat(pointer[rows] - (ends - lengths), lengths), lengths
 
 
 class Tokens(OfTokenizer["Tokenizer"]):

@@ -35,7 +35,7 @@ def test_moves_of_all_rows(language: str, has_dead_ends: bool) -> None:
             is_taken = np.isin(np.arange(len(moves.ids)), taken)
             allowed = allowed_ids(prefixes, place)
             assert moves.ids[is_taken].tolist() == allowed
-            counts = tables.count_forbidding(moves, np.array([place.row, place.row, 0], dtype=np.int64))
+            counts = tables.follow_sets.count_forbidding(moves.position, np.array([place.row, place.row, 0]))
             assert counts.tolist() == (2 * forbidden).tolist()
             for number in np.flatnonzero(is_taken).tolist():
                 expected = prefixes.target(place, int(moves.ids[number]))

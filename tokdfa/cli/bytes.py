@@ -1,0 +1,56 @@
+"""``tokdfa bytes``: whether a table of bytes by id adds up to the bytes of every text."""
+
+from __future__ import annotations
+
+import click
+
+from tokdfa.cli import options
+from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
+from tokdfa.cli.output import counted, print_json, say
+
+
+@click.command("bytes")
+@click.argument("tok")
+@click.argument("table", metavar="TABLE")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=options.new_file,
+    help="Write the right table to FILE, a .npy with the bytes of each id; control tokens have 0.",
+)
+@options.force
+@tokenizer_options
+@options.json
+def command(tok: str, table: str, output: str | None, loading: Loading, as_json: bool) -> int:
+    r"""Decide whether a table of bytes by id adds up to the bytes of every text, as bits per byte assume.
+
+    TABLE is a .npy or .json list with a count for each id, a .npz with base_bytes and perhaps has_leading_space and
+    is_boundary_token, or a formula: bytes, or decoded for the text that each id alone decodes to. The texts are those
+    without control tokens.
+
+    Exit status: 0 it adds up, 1 it does not, 2 trouble.
+
+    \b
+    Examples:
+      tokdfa bytes tokenizer.json token_bytes.npy
+      tokdfa bytes tokenizer.json decoded -o token_bytes.npy
+    """
+    from tokdfa.jobs.measures.api import check_bytes
+    from tokdfa.jobs.measures.byte_tables import FORMULAS, of_formula, read_table, write_table
+
+    tokenizer = load_tokenizer(tok, loading)
+    given = table if table in FORMULAS else read_table(table, tokenizer.n_ids)
+    found = check_bytes(tokenizer, given)
+    if output is not None:
+        write_table(output, of_formula(tokenizer, "bytes"))
+    witness = found.witness
+    if as_json:
+        fields = ("text", "ids", "counted", "bytes", "shortest")
+        shown = None if witness is None else {name: getattr(witness, name) for name in fields}
+        print_json({"path": tok, "table": table, "adds_up": found.holds, "wrong_ids": found.n_wrong, "witness": shown})
+    else:
+        say(found.reason)
+        if witness is not None:
+            say(f"{counted(found.n_wrong, 'id')} with another count than their bytes")
+    return int(not found)
