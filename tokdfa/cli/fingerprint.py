@@ -120,6 +120,6 @@ def read_lock(path: str | Path) -> Fingerprint:
             raise FileFormatError("a SHA-256 is 64 hexadecimal digits", value=part, where=f"{path}, {name}", hint=hint)
     found = Fingerprint(parts)
     if found.value != value:
-        what = "the fingerprint is not that of the parts"
+        what = "the fingerprint does not belong to the parts"
         raise FileFormatError(what, value=value, where=f"{path}, fingerprint", hint=hint)
     return found

@@ -14,6 +14,6 @@ Below them, from the bottom up:
 - `prefixes`: the product of all these without dead ends, and the moves of its states as arrays; its inner loops are
   `tokdfa.kernels.guiding.product`.
 
-Cost: the tables of a tokenizer take about half a second for 100,000 ids. A mask of a state met before is copied; that
-of a new state is made from the masks of its *base*, the states that differ only in the last id.
+Cost: the tables of a tokenizer take about half a second for 100,000 ids. A mask of a state met before is copied; a new
+mask is made from the masks of its *base*, the states that differ only in the last id.
 """
