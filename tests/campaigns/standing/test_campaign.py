@@ -150,7 +150,7 @@ FAULTS: dict[str, tuple[type, str, Callable[[Any], Callable[..., Any]]]] = {
     "append": (Jobs, "append", lambda old: lambda self, ids, text, *, repair=False: (len(ids), self.encode(text))),
     "verdict": (tokdfa.Validator, "iter_finish", lambda old: always(())),
     "cut": (tokdfa.Tokenizer, "safe_cuts", lambda old: lambda _, ids, **options: np.arange(1, len(ids))),
-    "decode": (tokdfa.StreamDecoder, "finish", lambda old: always("")),
+    "decode": (tokdfa.StreamDecoder, "feed", lambda old: lambda decoder, ids: old(decoder, ids)[1:]),
     "ban": (tokdfa.Ban, "allowed", lambda old: lambda ban, state: np.arange(ban._n_ids)),
     "find": (tokdfa.Searcher, "search", lambda old: always([])),
     "rewrite": (tokdfa.Replacer, "replace", lambda old: lambda replacer, ids: old(replacer, ids[1:])),
