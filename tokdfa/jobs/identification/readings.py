@@ -23,6 +23,8 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 _TOO_LARGE = 1 << 62
 # The number of ids by which shifts and integer types are tried.
 _PROBE = 1024
+# The number of ids by which most candidates are seen to be far, and by which shifts are compared with a fit.
+_GLANCE = 256
 # The largest shift that is always tried; larger ones are derived from the commonest ids.
 _SHIFTS = 300
 # A tokenizer has made ids, or another version of it has, if it loses at most this share of the neighbours that it
@@ -124,14 +126,18 @@ class Probes:
 
 
 def _best_of(fits: list[_Fit]) -> Reading | None:
-    best = min(fits, key=lambda fit: fit.loss / fit.usual, default=None)
+    best = min(fits, key=lambda fit: fit.loss and fit.loss / fit.usual, default=None)
     return None if best is None else best.reading
 
 
 def is_near(tokenizer: AnyTokenizer, sample: Sample) -> bool:
     """Return whether ids may be of a tokenizer as they are stored: whether it loses few of their neighbours."""
-    ids = _probe(sample.segments, _PROBE)
-    return _is_varied(ids) and _fit(tokenizer, ids, Reading()).is_own()
+    ids, few = _probe(sample.segments, _PROBE), _probe(sample.segments, _GLANCE)
+    if not _is_varied(ids):
+        return False
+    if not _is_varied(few):  # The first ids of a segment may be padding.
+        return _fit(tokenizer, ids, Reading()).is_own()
+    return loss_of(tokenizer, few) <= _HOPELESS and _fit(tokenizer, ids, Reading(), few).is_own()
 
 
 def may_be_own(tokenizer: AnyTokenizer, sample: Sample) -> bool:
@@ -173,12 +179,13 @@ def _probe(segments: tuple[Segment, ...], n: int) -> IntegerArray:
     return np.concatenate(parts).astype(parts[0].dtype, copy=False)
 
 
-def _fit(tokenizer: AnyTokenizer, probe: IntegerArray, reading: Reading) -> _Fit:
-    """Return how well a tokenizer fits ids in a reading, compared with the same ids shifted."""
+def _fit(tokenizer: AnyTokenizer, probe: IntegerArray, reading: Reading, few: IntegerArray | None = None) -> _Fit:
+    """Return how well a tokenizer fits ids in a reading, compared with the same ids, or few of them, shifted."""
     loss = loss_of(tokenizer, reading.ids(probe))
     if loss > LARGEST_LOSS:  # Too much, whatever else is lost.
         return _Fit(reading, loss, 1.0)
-    losses = [loss_of(tokenizer, Reading(reading.dtype, shift).ids(probe)) for shift in _CONTROLS]
+    few = probe if few is None else few
+    losses = [loss_of(tokenizer, Reading(reading.dtype, shift).ids(few)) for shift in _CONTROLS]
     return _Fit(reading, loss, float(np.median(losses)))
 
 
