@@ -107,7 +107,7 @@ _VARIABLE = "_TOKDFA_COMPLETE"
 _FILES = frozenset(
     {
         *("tok", "a", "b", "ids", "ids_a", "ids_b", "files", "paths", "pattern_and_ids", "pattern_replacement_and_ids"),
-        *("corpus", "path", "output", "documents", "tokenizers"),
+        *("corpus", "path", "output", "documents", "tokenizers", "table"),
     }
 )
 

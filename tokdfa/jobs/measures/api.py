@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tokdfa.base.arrays import Int64Array
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError
-from tokdfa.base.suggestions import expect
+from tokdfa.base.suggestions import SuggestsNames, expect
 from tokdfa.base.verdict import Verdict
 from tokdfa.jobs.measures.byte_tables import ByteTable, checked_table, of_formula
 from tokdfa.jobs.measures.paths import Paths, Search, Weights, are_zero
@@ -25,7 +25,7 @@ _MOST_TRIED = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Miscount:
+class Miscount(SuggestsNames):
     """A text for which the counts do not add up.
 
     Attributes
