@@ -94,8 +94,8 @@ def test_a_wheel_holds_compiled_kernels_and_no_sources_in_c(checkout: Path, tmp_
         names = archive.namelist()
     assert {"tokdfa/kernels/_kernels.so", "tokdfa/kernels/_ffi.py", "tokdfa/py.typed"} <= {*names}
     assert not [name for name in names if name.endswith((".c", ".h")) or "kernels/backend" in name or "tests/" in name]
-    # Two megabytes at most. Less than 700,000 bytes of them are the library.
-    assert made[0].stat().st_size < 1_700_000
+    # Without the library, which takes some 350,000 bytes more.
+    assert made[0].stat().st_size < 1_800_000
 
 
 def test_links_on_the_page_of_an_index_are_absolute_and_lead_to_files(checkout: Path, tmp_path: Path) -> None:
