@@ -44,7 +44,7 @@ OUTCOMES: dict[str, tuple[str, str, str, str]] = {
     "gpt4o": (WRITTEN, WRITTEN, "<|endoftext|>", "\u00c1S"),
     "claude": (WRITTEN, "\u00a0", "\u00a0", "\u00a0"),
     "llama2": (WRITTEN, REFUSED, REFUSED, WRITTEN),
-    "gemma2": (WRITTEN, REFUSED, REFUSED, REFUSED),
+    "gemma2": (WRITTEN, REFUSED, REFUSED, WRITTEN),
     "mistral_v3": ("<s>", REFUSED, REFUSED, "<s>"),
     "bert": (WRITTEN, REFUSED, REFUSED, "\u0488"),
 }
