@@ -10,7 +10,7 @@ from tokdfa.tokenizers.formats.lint import Kind
 # Kind -> sentence, and what to do; values are put in by name.
 _WORDS: dict[str, tuple[str, str]] = {
     # files
-    "no tokenizer": ("there is no tokenizer among {files:,} files", "give the path of the tokenizer"),
+    "no tokenizer": ("there is no tokenizer; files looked at: {files:,}", "give the path of the tokenizer"),
     "tokenizer not read": ("{reason}", "repair the file, or write it again with the library that made it"),
     "file not read": ("{reason}", "repair the file"),
     "check not made": ("{check}: {reason}", "make it possible, or accept it with --known"),
