@@ -182,8 +182,14 @@ class Step:
                 yield found._replace(cuts=True)
 
 
-# None is the hypothesis before the first symbol.
-SplitState: TypeAlias = tuple[Stage, ...] | None
+# The numbers of the stages of a hypothesis; None is the one before the first symbol.
+SplitState: TypeAlias = tuple[int, ...] | None
+
+# The symbols by their classes in the first step, below that in the second one, and so on; at the end their index.
+SymbolTree: TypeAlias = "dict[int, SymbolTree | int]"
+
+# The hypotheses after a symbol, and the effect that each supposes the symbol to have.
+Successors: TypeAlias = list[tuple[tuple[int, ...], int]]
 
 
 def build_split_nfa(splitting: Splitting, budget: Budget) -> SplitNFA:
@@ -218,7 +224,15 @@ class _Construction:
         self.class_of_code_point = number[dense]
         self.symbols: list[tuple[int, ...]] = list(numbers) or [()]
         # Symbols and hypotheses that differ elsewhere share the moves of one step.
-        self._through: dict[tuple[int, Stage | None, int, int], tuple[tuple[Stage, int], ...]] = {}
+        self._through: dict[tuple[int, int | None, int, int], tuple[tuple[int, int], ...]] = {}
+        self._stages: Numbering[Stage] = Numbering(Stage(OFF))
+        self._symbol_tree: SymbolTree = {}
+        for index, symbol in enumerate(self.symbols):
+            node = self._symbol_tree
+            for of_step in symbol[:-1]:
+                node = node.setdefault(of_step, {})  # type: ignore[assignment]
+            if symbol:
+                node[symbol[-1]] = index
 
     def run(self) -> SplitNFA:
         """Return the automaton, without hypotheses that no text confirms."""
@@ -263,27 +277,41 @@ class _Construction:
         ends = tuple(found.ends[first[number]] for number in range(len(first)))
         return SplitNFA(found.class_of_code_point, moves, ends)
 
-    def successors(self, hypothesis: SplitState, symbol: tuple[int, ...]) -> list[tuple[tuple[Stage, ...], int]]:
-        """Return the hypotheses after a symbol, and the effect that each supposes the symbol to have."""
-        # The effect of the symbol on the text of a step is its effect in the step before.
-        partial: list[tuple[tuple[Stage, ...], int]] = [((), BEGINS if hypothesis is None else CONTINUES)]
-        for level, of_step in enumerate(symbol):
+    def successors(self, hypothesis: SplitState) -> list[Successors]:
+        """Return the hypotheses after each symbol, with effects; symbols alike in the first steps share the way there.
+
+        The effect of a symbol on the text of a step is its effect in the step before.
+        """
+        first: Successors = [((), BEGINS if hypothesis is None else CONTINUES)]
+        if not self.steps:
+            return [first]
+        found: list[Successors] = [[] for _ in self.symbols]
+        stack: list[tuple[int, SymbolTree, Successors]] = [(0, self._symbol_tree, first)]
+        while stack:
+            level, node, partial = stack.pop()
             if len(partial) > 1:
                 self.budget.check_states(len(partial))
             old = None if hypothesis is None else hypothesis[level]
-            partial = [
-                ((*stages, stage), event)
-                for stages, outer in partial
-                for stage, event in self.through(level, old, outer, of_step)
-            ]
-        return partial
+            for of_step, below in node.items():
+                after = [
+                    ((*stages, stage), event)
+                    for stages, outer in partial
+                    for stage, event in self.through(level, old, outer, of_step)
+                ]
+                if isinstance(below, int):
+                    found[below] = after
+                elif after:
+                    stack.append((level + 1, below, after))
+        return found
 
-    def through(self, level: int, old: Stage | None, outer: int, symbol: int) -> tuple[tuple[Stage, int], ...]:
-        """Return the stages of a step after a symbol, and its effect, given its effect on the step's text."""
+    def through(self, level: int, old: int | None, outer: int, symbol: int) -> tuple[tuple[int, int], ...]:
+        """Return the stages of a step after a symbol, as numbers, and its effect, given that on the step's text."""
         key = level, old, outer, symbol
         found = self._through.get(key)
         if found is None:
-            found = self._through[key] = tuple(self._pass(self.steps[level], old, outer, symbol))
+            stage = None if old is None else self._stages.states[old]
+            passed = self._pass(self.steps[level], stage, outer, symbol)
+            found = self._through[key] = tuple((self._stages[after], event) for after, event in passed)
             self.budget.spend(1 + len(found))
         return found
 
@@ -307,15 +335,13 @@ class _Construction:
         """Return all hypotheses and, for each of them and each class, the numbers of the successors with events."""
 
         def check(_: int) -> None:
-            self.budget.spend(sum(2 + len(stage.fruitless) for stage in numbers.states[-1] or ()))
+            self.budget.spend(sum(2 + len(stages[number].fruitless) for number in numbers.states[-1] or ()))
 
+        stages = self._stages.states
         numbers: Numbering[SplitState] = Numbering(None, check)
         edges: list[list[list[tuple[int, int]]]] = []
         for hypothesis in numbers.states:  # grows during the loop
-            row = [
-                [(numbers[target], event) for target, event in self.successors(hypothesis, symbol)]
-                for symbol in self.symbols
-            ]
+            row = [[(numbers[target], event) for target, event in after] for after in self.successors(hypothesis)]
             edges.append(row)
             self.budget.spend(sum(map(len, row)) + len(row))
             self.budget.check_states(len(numbers))
@@ -323,9 +349,10 @@ class _Construction:
 
     def ends(self, hypothesis: SplitState) -> bool:
         """Return whether the end of the text confirms a hypothesis."""
-        return hypothesis is None or all(
-            stage.scan == OFF or step.ends(stage) for step, stage in zip(self.steps, hypothesis, strict=True)
-        )
+        if hypothesis is None:
+            return True
+        stages = (self._stages.states[number] for number in hypothesis)
+        return all(stage.scan == OFF or step.ends(stage) for step, stage in zip(self.steps, stages, strict=True))
 
 
 def _common_partition(partitions: list[Partition], budget: Budget) -> Partition:
