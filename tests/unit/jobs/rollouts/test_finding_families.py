@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.families import FAMILIES
+from tests.support.seeds import seeds
 from tokdfa.base.arrays import running_sum
 from tokdfa.base.errors import TokdfaError
 from tokdfa.jobs.rollouts.finding import _by_encoding, finder_of
@@ -17,7 +18,7 @@ from tokdfa.jobs.rollouts.spans import in_order, joined
 @pytest.mark.parametrize("family", FAMILIES)
 def test_streams_at_once_have_the_spanes_of_each(family: str) -> None:
     n_found = 0
-    for seed in range(40):
+    for seed in seeds(20):
         drawn = random.Random(seed)
         member = FAMILIES[family](drawn)
         tokenizer = member.tokenizer
@@ -35,4 +36,4 @@ def test_streams_at_once_have_the_spanes_of_each(family: str) -> None:
         for mine, theirs in zip(found, expected, strict=True):
             assert mine.tolist() == theirs.tolist(), (seed, [ids.tolist() for ids in streams])
         n_found += len(found.bounds)
-    assert n_found > 100
+    assert n_found > 50

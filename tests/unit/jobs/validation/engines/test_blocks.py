@@ -15,6 +15,7 @@ import tokdfa
 from tests.support.editing import edited
 from tests.support.families import FAMILIES, Member, of_tokenizer_json
 from tests.support.family_files import byte_level
+from tests.support.seeds import seeds
 from tests.support.tokenizer_files import added_token, spell, tokenizer_json
 from tests.support.tuned import validate_tuned
 from tests.support.utf8 import is_utf8
@@ -36,7 +37,7 @@ WALKED = ("ranks", "improper ranks", "bytes", "bytes, whole words", "bytes, NFC"
 @pytest.mark.parametrize("family", FAMILIES)
 def test_all_violations_are_those_of_a_stream(family: str) -> None:
     met: Counter[str] = Counter()
-    for seed in range(40):
+    for seed in seeds(16):
         drawn = random.Random(seed)
         member = FAMILIES[family](drawn)
         tokenizer = member.tokenizer
@@ -65,7 +66,7 @@ def test_all_violations_are_those_of_a_stream(family: str) -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_documents_windows_and_chunks_are_judged_as_one_by_one(family: str) -> None:
     n_wrong = n_spans = 0
-    for seed in range(20):
+    for seed in seeds(14):
         drawn = random.Random(seed)
         member = FAMILIES[family](drawn)
         tokenizer = member.tokenizer
@@ -105,7 +106,7 @@ def test_documents_windows_and_chunks_are_judged_as_one_by_one(family: str) -> N
 @pytest.mark.parametrize("family", FAMILIES)
 def test_ids_that_are_not_utf8_have_the_same_violations_however_they_come(family: str) -> None:
     n_broken = 0
-    for seed in range(16):
+    for seed in seeds(8):
         drawn = random.Random(seed)
         member = FAMILIES[family](drawn)
         tokenizer = member.tokenizer
