@@ -27,7 +27,12 @@ class Journal:
         self.rows = self._read(head)
         self._stream = path.open("ab", buffering=0)
         if not self.rows and not path.stat().st_size:
-            self.add(head)
+            try:
+                self.add(head)
+            except OSError:
+                self.release()
+                path.unlink(missing_ok=True)
+                raise
 
     def _read(self, head: Row) -> list[Row]:
         rows: list[Row] = []
@@ -46,10 +51,13 @@ class Journal:
         """Record that a part is done."""
         data = memoryview(json.dumps(row).encode() + b"\n")
         with self._lock:
+            whole = os.fstat(self._stream.fileno()).st_size
             try:
                 while data:
                     data = data[self._stream.write(data) :]
             except OSError as error:
+                with suppress(OSError):
+                    self._stream.truncate(whole)
                 raise OSError(error.errno, error.strerror, str(self.path)) from None
 
     def release(self) -> None:

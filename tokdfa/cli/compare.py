@@ -131,11 +131,6 @@ def command(
         progress: Callable[[Stage], object] | None = say_stage and (lambda stage: say_stage(stage_words(stage)))
         found = compare(*both, **question, progress=progress)
         both = finding(both[0], special_tokens), finding(both[1], special_tokens)
-    if html_path is not None:
-        from tokdfa.draw.report.comparison import comparison_report
-
-        sources = _source(both[0], a, of_a), _source(both[1], b, of_b)
-        comparison_report(*both, found, names=(a, b), sources=sources).save(html_path)
 
     def certificate() -> Certificate:
         from tokdfa.jobs.certificates.api import certify_comparison
@@ -165,6 +160,11 @@ def command(
             said = f"{changed} changed since" if changed else "A and B have not changed since"
             print_fields([("known", f"{known_path}: {said}")])
         written.show()
+    if html_path is not None:
+        from tokdfa.draw.report.comparison import comparison_report
+
+        sources = _source(both[0], a, of_a), _source(both[1], b, of_b)
+        comparison_report(*both, found, names=(a, b), sources=sources).save(html_path)
     written.check()
     return 0 if found or is_known else 1
 

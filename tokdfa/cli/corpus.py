@@ -18,6 +18,7 @@ from tokdfa.base.errors import TokdfaError
 from tokdfa.base.verdict import cut_short
 from tokdfa.cli.ids import Records, of_file
 from tokdfa.cli.output import counted, print_json, remark, say, shown_ids
+from tokdfa.stores.store import Problem
 
 if TYPE_CHECKING:
     from tokdfa.jobs.shards.check import Options
@@ -57,9 +58,9 @@ def validate_corpus(
     threads: int,
     report_path: str | None,
     cluster: str | None,
-) -> tuple[Report, dict[str, Report]]:
-    """Validate all files, here or on a cluster, and return the findings in all of them, and in each."""
-    from tokdfa.jobs.shards.run import check_shards
+) -> tuple[Report, dict[str, Report], OSError | None]:
+    """Validate all files, here or on a cluster; return the findings in all, in each, and why the report is missing."""
+    from tokdfa.jobs.shards.run import UnwrittenReportError, check_shards
     from tokdfa.stores.opening import find_stores
 
     files = find_stores(paths, options.dtype, options.field)
@@ -78,8 +79,10 @@ def validate_corpus(
             check_all = partial(check, files, tokenizer, options, address=cluster, apart=True, progress=of_both)
         else:
             check_all = partial(check_shards, tokenizer, files, options, advance=advance, finished=finished)
-        report = check_all(threads=threads, report_path=report_path)
-    return report, reports
+        try:
+            return check_all(threads=threads, report_path=report_path), reports, None
+        except UnwrittenReportError as error:
+            return error.report, reports, error
 
 
 def violations_in(
@@ -205,7 +208,7 @@ def count_in_files(files: Sequence[Path], threads: int, count: Callable[[Path, A
             except TokdfaError as error:
                 return None, str(error)
             except OSError as error:
-                return None, f"{path}: {error.strerror or error}"
+                return None, str(Problem.of(error, path))
             finally:
                 if finished is not None:
                     finished(str(path))

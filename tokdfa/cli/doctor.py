@@ -47,16 +47,16 @@ def command(paths: tuple[str, ...], known_path: str | None, html_path: str | Non
     with stages() as say_stage:
         found = doctor(*paths, progress=say_stage)
     new = found.findings if known is None else found.new(known)
-    if html_path is not None:
-        from tokdfa.draw.report.examination import ExaminationReport
-
-        accepted = [finding for finding in found.findings if finding not in new]
-        ExaminationReport(found, ", ".join(paths), accepted).save(html_path)
     if as_json:
         rows = [{**finding.to_dict(), "known": finding not in new} for finding in found.findings]
         print_json({"status": status_of(new), "paths": [*paths], **found.to_dict(), "findings": rows})
     else:
         _print(found.findings, new)
+    if html_path is not None:
+        from tokdfa.draw.report.examination import ExaminationReport
+
+        accepted = [finding for finding in found.findings if finding not in new]
+        ExaminationReport(found, ", ".join(paths), accepted).save(html_path)
     return status_of(new)
 
 

@@ -181,12 +181,6 @@ def command(
                     records.append(
                         {name: value for name, value in where.items() if value != ""} | outcome.counts._asdict()
                     )
-    if records_path is not None:
-        write_atomically(records_path, "".join(json.dumps(record) + "\n" for record in records).encode())
-    if html_path is not None:
-        from tokdfa.draw.report.rollouts import RolloutsReport
-
-        RolloutsReport(tokenizer, tally, bad=bad, n_bad=n_bad, title=tok, source=", ".join(files)).save(html_path)
     is_failed = any(getattr(tally.counts, name) for name in fail_on) or (masks is not None and bool(masks.findings))
     if masks is not None:
         check_replies(masks, template)
@@ -211,6 +205,12 @@ def command(
                 say("junctions: most have the same ids; is the mask off by a token there? Then bugs may be among them")
         say(f"fields: {fields.described}; {_masked(n_masked, tally.rollouts)}")
         say(tally.reason + (f"; {n_bad:,} bad record{'s' * (n_bad != 1)}" if n_bad else ""))
+    if records_path is not None:
+        write_atomically(records_path, "".join(json.dumps(record) + "\n" for record in records).encode())
+    if html_path is not None:
+        from tokdfa.draw.report.rollouts import RolloutsReport
+
+        RolloutsReport(tokenizer, tally, bad=bad, n_bad=n_bad, title=tok, source=", ".join(files)).save(html_path)
     return 2 if n_bad else int(is_failed)
 
 

@@ -130,17 +130,20 @@ def command(
     if is_corpus:
         reading = corpus_options(dtype, field, documents, literal)
         threads = threads or (os.cpu_count() or 1 if cluster is None else 1)
-        total, files = validate_corpus(
+        total, files, unwritten = validate_corpus(
             tokenizer, paths, reading, threads=threads, report_path=report_path, cluster=cluster
         )
+        wrong = [path for path in sorted(files) if files[path].violations]
+        violations = (each for path in wrong for each in violations_in(tokenizer, path, reading, every=every))
+        shown = violations if every else islice(violations, 1)
+        status = print_findings(total, shown, as_json=as_json, every=every)
         if html_path is not None:
             from tokdfa.draw.report.corpus import CorpusReport
 
             CorpusReport(tokenizer, total, files, title=tok, source=", ".join(paths)).save(html_path)
-        wrong = [path for path in sorted(files) if files[path].violations]
-        violations = (each for path in wrong for each in violations_in(tokenizer, path, reading, every=every))
-        shown = violations if every else islice(violations, 1)
-        return print_findings(total, shown, as_json=as_json, every=every)
+        if unwritten is not None:
+            raise unwritten
+        return status
     (ids,) = paths
     own = documents if documents is None or documents == "none" or documents.isdecimal() else None
     store = stream_of(ids, dtype, field, documents)
@@ -151,14 +154,6 @@ def command(
         seen = Records(store)
         how = {"all": every, "window": window}
         verdict, report = check_stream(tokenizer, store, options, **how, seen=seen.see, advance=advance)
-    if html_path is not None:
-        if isinstance(store, IdStream) and store.held is not None:
-            starts = store.given if own is None or own == "none" else int(own)
-            again: Again = (iter(store.held), starts, None)
-        else:
-            again = ids_and_documents(ids, dtype, field, documents)
-        source = "standard input" if ids == "-" else ids
-        _page(tokenizer, (tok, source), again, report, window=window, literal=literal).save(html_path)
     if as_json:
         print_json(
             {
@@ -180,6 +175,14 @@ def command(
         print_causes(report)
         found = counted(len(verdict.violations), "violation") if every else "only the first violation is shown"
         say(f"not canonical: {counted(verdict.tokens, 'token')}, {found}")
+    if html_path is not None:
+        if isinstance(store, IdStream) and store.held is not None:
+            starts = store.given if own is None or own == "none" else int(own)
+            again: Again = (iter(store.held), starts, None)
+        else:
+            again = ids_and_documents(ids, dtype, field, documents)
+        source = "standard input" if ids == "-" else ids
+        _page(tokenizer, (tok, source), again, report, window=window, literal=literal).save(html_path)
     return 0 if verdict else 1
 
 

@@ -118,7 +118,9 @@ class Problem:
         """Return the problem that an error reports, located in the file itself unless the error says where."""
         if isinstance(error, TokdfaError) and error.where:
             return cls(error.where, str(error).removeprefix(f"{error.where}: "))
-        return cls(str(path), getattr(error, "strerror", None) or str(error))
+        what = getattr(error, "strerror", None) or str(error)
+        other = getattr(error, "filename", None)  # Perhaps a file that is written.
+        return cls(str(path), what if other is None or str(other) == str(path) else f"{other}: {what}")
 
     def __str__(self) -> str:
         return f"{self.where}: {self.what}"

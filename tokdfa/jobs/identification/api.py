@@ -182,17 +182,20 @@ class _Candidates(NamedTuple):
             for value in tokenizers.values():
                 expect(value, AnyTokenizer, "a tokenizer", "tokdfa.identify(path, {name: tokenizer})")
             found.choices.extend(Choice(str(name), ((None, tokenizer),)) for name, tokenizer in tokenizers.items())
-        elif isinstance(tokenizers, (str, Path, AnyTokenizer)) or not isinstance(tokenizers, Iterable):
+        elif isinstance(tokenizers, (str, Path)) or not isinstance(tokenizers, (Iterable, AnyTokenizer)):
             raise wrong_argument(tokenizers, "a list of files", "tokdfa.identify(path, [file, other])")
         else:
-            for given in tokenizers:
+            for given in [tokenizers] if isinstance(tokenizers, AnyTokenizer) else tokenizers:
                 found._add(given, pretokenizer)
         if not found.choices:
             raise WrongTypeError("there must be at least one tokenizer", value=[each.name for each in found.refused])
         return found
 
-    def _add(self, given: str | Path, pretokenizer: str | None) -> None:
-        several = find_several(Path(given)) if isinstance(given, (str, Path)) else []
+    def _add(self, given: str | Path | AnyTokenizer, pretokenizer: str | None) -> None:
+        if isinstance(given, AnyTokenizer):
+            hint = "give a mapping of names to tokenizers: tokdfa.identify(path, {name: tokenizer})"
+            raise WrongTypeError("a tokenizer that is loaded has no name of its own", value=given, hint=hint)
+        several = find_several(Path(given))
         if not several:
             self.choices.append(Choice(str(given), load_each(given, pretokenizer)))
         for path in several:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -27,6 +28,14 @@ _VERSION = 2
 
 Work: TypeAlias = "Callable[[list[str]], Iterable[tuple[str, Report]]]"
 """Checks shards, and yields the path of each with its report, in any order."""
+
+
+class UnwrittenReportError(OSError):
+    """The file of a report could not be written, for the disk is full, say; `report` has the findings all the same."""
+
+    def __init__(self, error: OSError, report: Report) -> None:
+        super().__init__(error.errno, error.strerror, error.filename)
+        self.report = report
 
 
 def check_shards(
@@ -47,7 +56,8 @@ def check_shards(
     tokenizer and options continues from there, with the shards that are left or have changed. `advance` is called with
     the number of ids that were judged, again and again, by all threads, and `finished` with the path of each shard that
     is done, and its report without its groups. `work` checks the shards that are left; by default threads of this
-    process do.
+    process do. If the disk is full, all shards are checked all the same, and then an `UnwrittenReportError` has the
+    answer.
     """
     options = Options() if options is None else options
     shards = [*dict.fromkeys(map(str, paths))]
@@ -71,7 +81,9 @@ def check_shards(
         for path, report in chain(known.items(), _mapped(check, left, over_shards) if work is None else work(left)):
             reports[path] = numbers = replace(report, groups=())
             if journal is not None and path not in known:
-                journal.add({"path": path, "facts": facts[path], "report": report.to_dict()})
+                # On a full disk it ends here, and is continued from here.
+                with suppress(OSError):
+                    journal.add({"path": path, "facts": facts[path], "report": report.to_dict()})
             if finished is not None:
                 finished(path, numbers)
             yield report
@@ -82,7 +94,10 @@ def check_shards(
         if journal is not None and report_path is not None:
             rows = [{"path": path, **_row(reports[path])} for path in sorted(shards)]
             content = {**head, "report": found.to_dict(), "shards": rows}
-            write_atomically(report_path, json.dumps(content, indent=1).encode() + b"\n")
+            try:
+                write_atomically(report_path, json.dumps(content, indent=1).encode() + b"\n")
+            except OSError as error:
+                raise UnwrittenReportError(error, found) from None
             journal.path.unlink(missing_ok=True)
     finally:
         if journal is not None:

@@ -333,6 +333,12 @@ def test_arguments_of_another_kind(tmp_path: Path) -> None:
     for wrong in ("gpt2", {"gpt2": "gpt2"}, []):
         with pytest.raises(WrongTypeError):
             tokdfa.identify(path, wrong)  # type: ignore[arg-type]
+    own = tokdfa.default_tokenizer()
+    for unnamed in (own, [own], [own, own]):
+        with pytest.raises(WrongTypeError, match="give a mapping of names to tokenizers: "):
+            tokdfa.identify(path, unnamed)  # type: ignore[arg-type]
+        with pytest.raises(WrongTypeError, match="give a mapping of names to tokenizers: "):
+            next(tokdfa.identify_each(path, unnamed))  # type: ignore[arg-type]
 
 
 @SLOW

@@ -194,6 +194,35 @@ def test_a_candidate_that_is_far_is_judged_only_for_one_store(tmp_path: Path) ->
     assert [candidate.per_million is None for candidate in alone.candidates] == [False, False]
 
 
+def test_all_tokenizers_that_fit_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of dictionaries with fewer and fewer rules, those that give the same ids for a text are all its makers."""
+    tokdfa.default_dictionary().save(tmp_path / "merges.txt")
+    rules = (tmp_path / "merges.txt").read_text("utf-8").splitlines(keepends=True)
+    tokenizers, shards = tmp_path / "tokenizers", tmp_path / "shards"
+    shards.mkdir()
+    candidates = {}
+    for n in (3840, 3839, 3000, 1000, 400):
+        (tokenizers / str(n)).mkdir(parents=True)
+        (tokenizers / str(n) / "merges.txt").write_text("".join(rules[: n + 1]), "utf-8")
+        candidates[str(tokenizers / str(n))] = tokdfa.load(tokenizers / str(n), pretokenizer="gpt2")
+    words = Path(__file__).parents[4].joinpath("README.md").read_text("utf-8").split()
+    rng = np.random.default_rng(5)
+    by_name = {}
+    for name, tokenizer in candidates.items():
+        for size in (3, 40, 900):
+            text = " ".join(rng.choice([word for word in words if len(tokenizer.encode(word)) < 3], size))
+            path = shards / f"{Path(name).name}-{size}.npy"
+            np.save(path, tokenizer.encode(text))
+            by_name[str(path)] = {other for other, each in candidates.items() if each.validate(np.load(path))}
+    found = {each.path: each for each in tokdfa.identify_each(shards, candidates) if not isinstance(each, Problem)}
+    assert {*found} == {*by_name}
+    assert all({maker.name for maker in each.makers} >= by_name[path] for path, each in found.items())
+    assert sum(len(makers) > 1 for makers in by_name.values()) >= 5
+    assert run("guess", tokenizers, shards, "--each", "--pretokenizer", "gpt2", "--json") == 0
+    groups = json.loads(capsys.readouterr().out)["groups"]
+    assert all({*group["makers"]} >= by_name[path] for group in groups for path in group["paths"])
+
+
 def test_trouble_has_status_2_and_the_rest_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tok = tmp_path / "merges.txt"
     tokdfa.default_dictionary().save(tok)
