@@ -31,6 +31,7 @@ TASKS: dict[str, tuple[str, ...]] = {
         "tokdfa.jobs.conversion",
         "tokdfa.jobs.certificates",
         "tokdfa.jobs.measures",
+        "tokdfa.jobs.alignment",
     ),
     "Examine a model's folder": ("tokdfa.jobs.examination",),
     "Join texts, check chat templates": ("tokdfa.jobs.splices", "tokdfa.jobs.templates"),

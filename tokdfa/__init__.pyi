@@ -29,6 +29,9 @@ from tokdfa.base.verdict import Verdict as Verdict
 from tokdfa.draw.film import Film as Film
 from tokdfa.draw.report.comparison import comparison_report as comparison_report
 from tokdfa.draw.report.validation import validation_report as validation_report
+from tokdfa.jobs.alignment.api import align as align
+from tokdfa.jobs.alignment.result import Alignment as Alignment
+from tokdfa.jobs.alignment.result import Unit as Unit
 from tokdfa.jobs.certificates.api import Certificate as Certificate
 from tokdfa.jobs.certificates.api import certify_comparison as certify_comparison
 from tokdfa.jobs.certificates.api import certify_splice as certify_splice

@@ -149,6 +149,11 @@ def of_bytes(files: Files) -> Iterator[Run]:
     yield tok, files.write("table.json", str(table).encode())
 
 
+def of_align(files: Files) -> Iterator[Run]:
+    tok, a, b = files.json(), GPT2_BYTES.index(ord("a")), GPT2_BYTES.index(ord("b"))
+    yield tok, files.ids(256, a), tok, files.write("b.json", json.dumps([a, b, a]).encode())
+
+
 def of_decode(files: Files) -> Iterator[Run]:
     yield files.merges(), files.ids(64, 65)
     yield files.merges(), files.ids(64, GPT2_BYTES.index(0xC3)), "--errors", "ignore"
@@ -559,6 +564,7 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "turns": of_turns,
     "forced": of_forced,
     "bytes": of_bytes,
+    "align": of_align,
     "split": of_split,
     "fingerprint": of_fingerprint,
     "locality": of_locality,

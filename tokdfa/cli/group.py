@@ -40,6 +40,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "injection": "Check a template against forged tokens",
         "forced": "Decide whether forced text keeps its ids",
         "bytes": "Decide whether counts of bytes add up",
+        "align": "Cut two streams of one text alike",
     },
     "Search ids": {
         "search": "Find a regular expression in ids",

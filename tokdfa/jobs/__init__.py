@@ -7,6 +7,7 @@
   `conversion`: a tokenizer as a file of another format, kept if it agrees;
 - `splices`: whether two texts can be encoded separately, and whether a text can forge a control id;
   `templates`: both for the templates of chats;
+- `alignment`: two streams of ids of one text, cut where both have a boundary;
 - `measures`: numbers that hold for every text, such as whether counts of bytes add up;
 - `examination`: whether the files of a model's folder agree;
 - `rollouts`: what of a rollout is a bug, what is drift, and what a junction;

@@ -59,6 +59,7 @@ VALUES: dict[str, Any] = {
     "RolloutCheck": tokdfa.check_rollout(TOKENIZER, [64, 261, 1193], [False, True, True]),
     "ByteCheck": tokdfa.check_bytes(TOKENIZER, "decoded"),
     "Miscount": tokdfa.check_bytes(TOKENIZER, "decoded").witness,
+    "Alignment": tokdfa.align(TOKENIZER, [64, 2513], TOKENIZER, [64, 261, 1193]),
     "PrefixCheck": tokdfa.check_prefix(TOKENIZER, [64, 261, 1193], [64, 2513]),
     "Pieces": TOKENIZER.split("a b"),
     "Piece": TOKENIZER.split("a b")[0],

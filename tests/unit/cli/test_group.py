@@ -121,6 +121,7 @@ def test_files_are_replaced_only_by_force(tmp_path: Path, capsys: pytest.Capture
         ("encode", tok, "ab"): ("-o out.npy",),
         ("fingerprint", tok): ("-o out.lock",),
         ("bytes", tok, "bytes"): ("-o out.npy",),
+        ("align", tok, ids, tok, ids): ("-o out.npz",),
         ("info", tok): ("--proper-out out.txt",),
         ("draw", tok): ("-o out.dot",),
         ("convert", tok, "--to", "tokenizer.json"): ("-o out.json",),

@@ -38,6 +38,7 @@ COMMANDS = {
     "ban": "ban TOK a",
     "forced": "forced TOK --language ab",
     "bytes": "bytes TOK bytes",
+    "align": "align TOK IDS TOK IDS",
     "rollouts": "rollouts TOK ROLLOUTS --ids ids --mask none",
 }
 

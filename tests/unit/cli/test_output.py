@@ -61,6 +61,7 @@ def _arguments(folder: Path) -> dict[str, tuple[int, list[object]]]:
         "cuts": (0, [tok, "--text", "é té"]),
         "forced": (0, [tok, "--language", "é(漢|b)"]),
         "bytes": (0, [tok, "bytes"]),
+        "align": (0, [tok, ids, tok, ids]),
         "fingerprint": (0, [tok]),
         "info": (0, [folder / "merges.txt"]),
         "info --language": (0, [folder / "merges.txt", "--language", "hé|漢"]),

@@ -174,6 +174,26 @@ int tokdfa_ends_but_for_spaces(const uint8_t *text, int64_t n, const uint8_t *ot
 void tokdfa_offsets_at(const uint16_t *length_of, const int32_t *ids, const int64_t *indices, int64_t n,
                        int64_t *offsets);
 
+/* Ids by their spelling: word i has the bytes of `text` from offsets[i] to offsets[i + 1], and eight more bytes follow
+   the last one. Text k has the ids from bounds[k] to bounds[k + 1]. Read-only once it is built. */
+typedef struct {
+    const uint8_t *text;
+    const int64_t *offsets;
+    const int32_t *ids;
+    const int64_t *bounds;
+} tokdfa_spelled_ids;
+
+/* The units of two streams. It belongs to one thread. */
+typedef struct {
+    int64_t *a_ends;  /* written: by unit, the id after the last one */
+    int64_t *b_ends;  /* written */
+    int64_t *offsets; /* written: by unit, the byte after the last one */
+    int64_t *texts;   /* written: by text, the number of units up to its end */
+} tokdfa_units;
+
+int64_t tokdfa_align(const tokdfa_spelled_ids *a, const tokdfa_spelled_ids *b, int64_t n_texts,
+                     const tokdfa_units *units);
+
 /* A cache of a function of pairs of numbers, from -1 up to, but without, 2^30 - 2: a power of two of entries, 4 or
    more. Each is a pair, both numbers plus 1, above its value, less than 15; or ones, without a pair. Each 4 neighbours
    are a set for the same pairs, the last one entered first. Threads share it while they write: they exchange an entry

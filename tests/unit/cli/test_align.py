@@ -1,0 +1,57 @@
+"""The command align."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support import commands
+from tests.support.command_files import Files
+
+A, B = 64, 65
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    return Files(tmp_path)
+
+
+def run_json(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, object]:
+    assert commands.run("align", *arguments, "--json") == 0
+    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_documents_are_those_of_the_stores(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+    tok = files.json()
+    lines = files.write("a.jsonl", b'{"ids": [256]}\n{"ids": [64]}\n')
+    other = files.write("b.jsonl", b'{"tokens": [64, 65]}\n{"tokens": [64]}\n')
+    found = run_json(capsys, tok, lines, tok, other, "--field-b", "tokens")
+    assert (found["documents"], found["units"], found["tokens_b"], found["spelled_by_one_b"]) == (2, 2, 3, 2)
+    assert found["shapes"] == [{"a": 1, "b": 1, "units": 1}, {"a": 1, "b": 2, "units": 1}]
+    other.write_bytes(b'{"tokens": [64, 65]}\n{"tokens": [65]}\n')
+    assert commands.run("align", tok, lines, tok, other, "--field-b", "tokens") == 2
+    assert "document 1, byte 0, tokens 1 and 2: the streams are of different texts" in capsys.readouterr().err
+    assert commands.run("align", tok, lines, tok, files.ids(A, B, A)) == 2
+    assert "2 and 1 documents" in capsys.readouterr().err
+
+
+def test_documents_end_with_a_separator(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+    tok = files.json()
+    ids = files.ids(256, 70, A, 70)
+    assert run_json(capsys, tok, ids, tok, ids, "--documents", "70")["documents"] == 2
+    assert run_json(capsys, tok, ids, tok, ids, "--documents", "none")["documents"] == 1
+
+
+def test_units_are_written_to_a_file(files: Files, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tok, ids = files.json(), files.ids(256, A)
+    assert commands.run("align", tok, ids, tok, ids, "-o", tmp_path / "units.npz") == 0
+    assert "2 of 2 and 2 ids" in capsys.readouterr().out
+    assert np.load(tmp_path / "units.npz")["offsets"].tolist() == [0, 2, 3]
+    assert commands.run("align", tok, ids, tok, ids, "-o", tmp_path / "units.csv") == 2
+    assert "units are written as .npz or .jsonl" in capsys.readouterr().err
+    assert commands.run("align", tok, "-", tok, "-") == 2
+    assert "standard input is one stream" in capsys.readouterr().err

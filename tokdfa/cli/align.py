@@ -1,0 +1,170 @@
+"""``tokdfa align``: two streams of ids of one text, cut where both have a boundary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+
+import click
+
+from tokdfa.cli import options
+from tokdfa.cli.ids import ids_and_documents, of_file
+from tokdfa.cli.output import counted, print_fields, print_json
+
+if TYPE_CHECKING:
+    from tokdfa.base.arrays import Int64Array, IntegerArray
+    from tokdfa.jobs.alignment.result import Alignment
+
+_SHAPES = 8
+
+
+class _Sides(TypedDict):
+    """The options of reading A and B; the options of A hold for B, too, unless it has its own."""
+
+    documents: str | None
+    documents_b: str | None
+    dtype: str | None
+    dtype_b: str | None
+    field: str | None
+    field_b: str | None
+    specials: str | None
+    specials_b: str | None
+    format_name: str | None
+    format_name_b: str | None
+
+
+def _new_file(ctx: click.Context, parameter: click.Parameter, path: Any) -> Any:
+    """Check the name of the file for units, and the file."""
+    from pathlib import Path
+
+    from tokdfa.jobs.alignment.result import FILES
+
+    if path is not None and Path(path).suffix.lower() not in FILES:
+        what = f"{path}: units are written as {' or '.join(FILES)}; give a name that ends so"
+        raise click.BadParameter(what, param_hint=parameter.opts[0])
+    return options.new_file(ctx, parameter, path)
+
+
+@click.command("align")
+@click.argument("a")
+@click.argument("ids_a", metavar="IDS_A")
+@click.argument("b")
+@click.argument("ids_b", metavar="IDS_B")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=_new_file,
+    help="Write the units to FILE: arrays to a .npz, or one JSON object per unit to a .jsonl.",
+)
+@click.option(
+    "--special",
+    type=click.Choice(["drop", "keep"]),
+    default="drop",
+    help="Whether control tokens, such as <s>, add nothing to the text (drop, the default), or are spelled (keep).",
+)
+@options.documents
+@click.option("--documents-b", metavar="SEPARATOR_ID|INDEX_FILE|none", help="The same for IDS_B, if it differs.")
+@options.dtype
+@click.option("--dtype-b", metavar="TYPE", help="The same for IDS_B, if it differs.")
+@options.field
+@click.option("--field-b", metavar="FIELD", help="The same for IDS_B, if it differs.")
+@options.specials
+@click.option("--specials-b", metavar="FILE|NAME", help="The same for B, if it differs.")
+@options.format
+@click.option("--format-b", "format_name_b", metavar="FORMAT", help="The same for B, if it differs.")
+@options.force
+@options.json
+def command(
+    a: str,
+    ids_a: str,
+    b: str,
+    ids_b: str,
+    output: str | None,
+    special: Literal["drop", "keep"],
+    as_json: bool,
+    **sides: Unpack[_Sides],
+) -> int:
+    r"""Cut two streams of ids of one text into units, at the boundaries that both share.
+
+    A unit is the smallest part of the text that both streams spell with ids of their own. A and B are tokenizer files,
+    or folders with one, and IDS_A and IDS_B stores of ids, or one of them - for standard input. If the streams are of
+    different texts, the error says where they part.
+
+    Printed are the numbers of ids in the units, the units that split a character, and the units that a single id of the
+    other side spells, too. -o FILE has all units, with these ids.
+
+    Exit status: 0 aligned, 2 trouble, or different texts.
+
+    \b
+    Examples:
+      tokdfa align gpt2/ gpt2.npy llama/tokenizer.json llama.npy
+      tokdfa align teacher/ teacher.npy student/ student.npy -o units.npz
+    """
+    from tokdfa.jobs.alignment.api import align
+    from tokdfa.tokenizers.loading import load_unsplit
+
+    if ids_a == ids_b == "-":
+        raise click.UsageError("standard input is one stream, so IDS_A and IDS_B cannot both be -")
+    asked: dict[str, Any] = dict(sides)
+    names = ("documents", "dtype", "field", "specials", "format_name")
+    of_a = {name: asked[name] for name in names}
+    of_b = {name: asked[name] if asked[f"{name}_b"] is None else asked[f"{name}_b"] for name in names}
+    both = [load_unsplit(tok, specials=of["specials"], format=of["format_name"]) for tok, of in ((a, of_a), (b, of_b))]
+    streams = []
+    for tokenizer, ids, of in zip(both, (ids_a, ids_b), (of_a, of_b), strict=True):
+        with of_file(ids):
+            found, starts = _stream(ids, of)
+            streams.append((tokenizer.decoder.check(found), starts))
+    alignment = align(
+        both[0], streams[0][0], both[1], streams[1][0],
+        documents_a=streams[0][1], documents_b=streams[1][1], special=special,
+    )  # fmt: skip
+    if output is not None:
+        alignment.save(output)
+    fields = {"a": a, "b": b, **_fields(alignment)}
+    if as_json:
+        print_json(fields)
+    else:
+        _print(fields)
+    return 0
+
+
+def _stream(ids: str, of: dict[str, Any]) -> tuple[IntegerArray, Int64Array | None]:
+    """Return the ids of a store, and where its documents begin."""
+    import numpy as np
+
+    chunks, documents, _ = ids_and_documents(ids, of["dtype"], of["field"], of["documents"])
+    found: IntegerArray = np.concatenate([np.zeros(0, dtype=np.int64), *chunks])
+    if isinstance(documents, int):
+        starts = np.append(0, np.flatnonzero(found == documents) + 1)
+        documents = starts[(starts < len(found)) | (starts == 0)]
+    return found, documents if documents is not None and len(documents) else None
+
+
+def _fields(alignment: Alignment) -> dict[str, Any]:
+    import numpy as np
+
+    return {
+        "tokens_a": len(alignment.ids_a),
+        "tokens_b": len(alignment.ids_b),
+        "documents": len(alignment.documents) - 1,
+        "bytes": int(alignment.offsets[-1]),
+        "units": len(alignment),
+        "shapes": [{"a": a, "b": b, "units": count} for (a, b), count in alignment.shapes.items()],
+        "within_characters": int(np.count_nonzero(alignment.within_characters)),
+        "spelled_by_one_a": int(np.count_nonzero(np.diff(alignment.candidates("a").bounds))),
+        "spelled_by_one_b": int(np.count_nonzero(np.diff(alignment.candidates("b").bounds))),
+    }
+
+
+def _print(fields: dict[str, Any]) -> None:
+    shapes = [f"{shape['a']}:{shape['b']} {shape['units']:,}" for shape in fields["shapes"]]
+    rows: list[tuple[str, object]] = [
+        ("units", f"{fields['units']:,} of {fields['tokens_a']:,} and {fields['tokens_b']:,} ids"),
+        ("text", f"{counted(fields['bytes'], 'byte')} in {counted(fields['documents'], 'document')}"),
+        ("ids of A : ids of B", ", ".join(shapes[:_SHAPES]) + " …" * (len(shapes) > _SHAPES)),
+        ("boundaries within characters", fields["within_characters"]),
+        ("units that one id of A spells", fields["spelled_by_one_a"]),
+        ("units that one id of B spells", fields["spelled_by_one_b"]),
+    ]
+    print_fields(rows)
