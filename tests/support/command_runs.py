@@ -226,7 +226,7 @@ def of_search(files: Files) -> Iterator[Run]:
     yield tok, "--words", files.write("words.txt", "a\nc"), ids, "--count"
     for how in ("--count", "--text"):
         yield tok, "--patterns", files.write("named.txt", "a\tletter\n[b-z]\tother"), ids, how
-    for rule in ("exact", "lm-eval"):
+    for rule in ("exact", "lm-eval", "ids"):
         yield tok, "--ngrams", files.write("items.txt", "ab\nc\na b"), ids, "-n", 1 + (rule == "exact"), "--rule", rule
 
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from tokdfa.cli import options
+from tokdfa.cli.contamination import print_ngrams, read_items
 from tokdfa.cli.corpus import is_of_files
-from tokdfa.cli.counting import Corpus, print_count, print_ngrams, print_words, printable, say_count
+from tokdfa.cli.counting import Corpus, print_count, print_words, printable, say_count
 from tokdfa.cli.ids import given_text, of_file, read_patterns, read_words
 from tokdfa.cli.output import say
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tokdfa.base.arrays import IntegerArray
     from tokdfa.jobs.searching.alternatives import PatternNames
     from tokdfa.jobs.searching.api import Searcher
-    from tokdfa.jobs.searching.ngrams import WordRule
+    from tokdfa.jobs.searching.ngram_units import NgramRule
     from tokdfa.jobs.searching.stream import Match
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -76,14 +77,14 @@ _SHOWN = 60
     "--ngrams",
     "items",
     metavar="FILE",
-    help="Find which items in FILE, such as an evaluation, have n-grams of words in IDS: lines, or records of JSONL.",
+    help="Find which items in FILE, such as an evaluation, have n-grams in IDS: lines, or records of JSONL.",
 )
-@click.option("-n", "n", type=options.AtLeast(1), metavar="N", help="Words of an n-gram; default 13.")
+@click.option("-n", "n", type=options.AtLeast(1), metavar="N", help="Words, or ids, of an n-gram; default 13.")
 @click.option(
     "--rule",
-    type=click.Choice(["exact", "lm-eval"]),
-    help="How words are read: from white space to white space (exact, the default); or also in lower case, without "
-    "punctuation, of ASCII (lm-eval, as lm-eval-harness does).",
+    type=click.Choice(["exact", "lm-eval", "ids"]),
+    help="What n-grams are made of: words from white space to white space (exact, the default); words also in lower "
+    "case, without punctuation, of ASCII (lm-eval, as lm-eval-harness does); or the ids of items (ids).",
 )
 @click.option(
     "--item-field", metavar="FIELD", help="Field of the text in records of --ngrams; default: text, or the only one."
@@ -109,7 +110,7 @@ def command(
     only_count: bool,
     items: str | None,
     n: int | None,
-    rule: WordRule | None,
+    rule: NgramRule | None,
     item_field: str | None,
     dtype: str | None,
     field: str | None,
@@ -151,6 +152,7 @@ def command(
     names = tuple(given_text(name, escapes=escapes) for name in names)
     from tokdfa.jobs.searching.alternatives import PatternNames, installed_table
     from tokdfa.jobs.searching.api import Searcher
+    from tokdfa.jobs.searching.ngrams import NgramCounter
     from tokdfa.stores import iter_ids
     from tokdfa.tokenizers.loading import load_unsplit
 
@@ -166,7 +168,9 @@ def command(
         if aligned or mask is not None or only_count:
             raise click.UsageError("--aligned, --mask and --count are not for --ngrams")
         tokenizer = load_unsplit(tok, specials=specials, format=format_name)
-        return print_ngrams(tokenizer, items, item_field, n or 13, rule or "exact", corpus, as_json)
+        listed_items = read_items(items, item_field)
+        counter = NgramCounter(tokenizer, [*listed_items.values()], n or 13, rule or "exact")
+        return print_ngrams(counter, listed_items, corpus, as_json)
     if only_count and not names and corpus.paths:
         if words is not None:
             listed = read_words(words)

@@ -6,7 +6,8 @@ Read in this order:
    a file, and lists inconsistencies.
 2. `opening`: `find_stores` lists the files under folders and patterns, `open_store` recognises the format, or gives a
    hint for a path that is not a store, and `open_shard` opens one of several. `integer_types` names the types of raw
-   integers, and guesses one. `iter_ids` below takes the ids alone, also from standard input.
+   integers, and guesses one. `parts` divides a store among threads. `iter_ids` below takes the ids alone, also from
+   standard input.
 3. The formats. Integers in a file: `raw` (.npy, .bin, streams; llm.c and modded-nanogpt), `indexed` (an index of
    documents in another file: Megatron, datatrove and nanotron, OLMo and Dolma). Records: `columns` (Parquet and Arrow),
    `folder` (datasets of Hugging Face and LitData, and files joined), `mds` (MosaicML). Integers as text, JSON and

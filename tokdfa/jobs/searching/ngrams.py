@@ -1,35 +1,32 @@
-"""Contamination: how many of the n-grams of words of some items, such as an evaluation, are in the text of ids.
+"""Contamination: how many of the n-grams of some items, such as an evaluation, are in the text of ids.
 
 Of the item "a single man in possession", the 3-grams are "a single man", "single man in" and "man in possession". In
 the document "He was a single man, in love." exact words have none of them, for "man," is another word; words as
-lm-eval-harness reads them have two: a third is missing, so the share of the item is 0.67.
+lm-eval-harness reads them have two: a third is missing, so the share of the item is 0.67. N-grams of ids are also
+counted, and need no text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
-from string import ascii_lowercase, ascii_uppercase, punctuation
+from functools import partial
 from threading import Lock
-from typing import Literal, TypeAlias
 
 import numpy as np
 
-from tokdfa.base.arrays import Int32Array, Int64Array, Uint16Array, running_sum
-from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError, WrongTypeError
-from tokdfa.jobs.searching.plan import Words
-from tokdfa.kernels.library import Struct
-from tokdfa.kernels.search.ngrams import LEFT_OUT, Tally, ngrams_of, reader_of, spelled
-from tokdfa.stores.store import Chunk
-from tokdfa.tokenizers.decoder import words_of
+from tokdfa.base.arrays import Int32Array, Int64Array, running_sum
+from tokdfa.base.errors import TokdfaError, WrongTypeError
+from tokdfa.jobs.searching.ngram_units import NgramRule, NgramUnits
+from tokdfa.jobs.searching.plan import Placed
+from tokdfa.kernels.search.ngrams import Tally, ngrams_of, spelled
+from tokdfa.stores.parts import Shared, StorePart, iter_parts
+from tokdfa.stores.store import Chunk, Store
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-WordRule: TypeAlias = Literal["exact", "lm-eval"]
-"""How a text becomes words. Both split at white space as ``str.split`` does; "lm-eval" first makes ASCII letters lower
-case and leaves out ASCII punctuation, as the decontamination of lm-eval-harness does after GPT-3's."""
-
-MOST_WORDS = 1000
+MOST_UNITS = 1000
 """The largest n."""
 
 _BLOCK = 1 << 16
@@ -40,7 +37,7 @@ _NO_STARTS: Int64Array = np.zeros(0, dtype=np.int64)
 class FoundItem:
     """An item: its n-grams, the ones among them that were found, and the documents and files that have one of these.
 
-    Equal n-grams of an item count as often as they occur in it. An item with fewer than n words has none.
+    Equal n-grams of an item count as often as they occur in it. An item with fewer than n units has none.
     """
 
     ngrams: int
@@ -56,12 +53,13 @@ class FoundItem:
 
 @dataclass(frozen=True, slots=True)
 class FoundNgram:
-    """An n-gram that was found: its words, matches, and the documents and files with one."""
+    """An n-gram that was found: its words or the text of its ids, matches, and the documents and files with one."""
 
     text: str
     count: int
     documents: int
     files: int
+    ids: tuple[int, ...] | None = None  # With the rule "ids".
 
 
 @dataclass(slots=True)
@@ -77,24 +75,25 @@ class Totals:
 
 
 class NgramCounter:
-    """The n-grams of words of some items, ready to be counted in the text of ids.
+    """The n-grams of some items, ready to be counted in ids or their text.
 
     Parameters
     ----------
     tokenizer : AnyTokenizer
-        The tokenizer of the ids, which need not be canonical. Their text is cut at control tokens, and between
-        documents: no n-gram reaches across.
+        The tokenizer of the ids, which need not be canonical. They are cut at control tokens, and between documents: no
+        n-gram reaches across.
     items : sequence of str
         The items.
     n : int
-        The number of words of an n-gram.
-    rule : {"exact", "lm-eval"}
-        How texts become words; see :data:`WordRule`.
+        The number of words, or ids, of an n-gram.
+    rule : {"exact", "lm-eval", "ids"}
+        What they are; see :data:`~tokdfa.jobs.searching.ngram_units.NgramRule`.
 
     Raises
     ------
     UnsupportedFeatureError
-        If the text of an id depends on its neighbours, other than by white space.
+        If the text of an id depends on its neighbours: for WordPiece on more than whether it is the first one of its
+        document, and elsewhere on more than white space. The rule "ids" needs no text.
     WrongTypeError, TokenStreamError
         If `n` or the rule is another, or an item is not Unicode.
 
@@ -112,18 +111,18 @@ class NgramCounter:
     ['a single man', 'single man in']
     """
 
-    def __init__(self, tokenizer: AnyTokenizer, items: Sequence[str], n: int = 13, rule: WordRule = "exact") -> None:
-        if not 1 <= n <= MOST_WORDS:
-            raise WrongTypeError(f"n is from 1 to {MOST_WORDS}", value=n)
-        if rule not in ("exact", "lm-eval"):
-            raise WrongTypeError("there is no such rule for words", value=rule, hint="exact or lm-eval")
+    def __init__(self, tokenizer: AnyTokenizer, items: Sequence[str], n: int = 13, rule: NgramRule = "exact") -> None:
+        if not 1 <= n <= MOST_UNITS:
+            raise WrongTypeError(f"n is from 1 to {MOST_UNITS}", value=n)
         self.n = n
         self.n_items = len(items)
         self._tokenizer = tokenizer
-        self._reader = tokenizer.derived(_readers)(rule)
-        words = [_words(text, rule, number) for number, text in enumerate(items)]
+        self.rule = rule
+        self._units = tokenizer.derived(NgramUnits, rule)
+        self._words = partial(self._units.of_item, tokenizer)
+        words = [self._words(text, number) for number, text in enumerate(items)]
         self._longest = max((len(word) for each in words for word in each), default=0)
-        self._ngrams, self._of_items, self.n_ngrams = ngrams_of(self._reader, words, n)
+        self._ngrams, self._of_items, self.n_ngrams = ngrams_of(self._units.reader, words, n)
         self._n_of_item = np.array([max(len(each) - n + 1, 0) for each in words], dtype=np.int64)
         self._owners, self._owned = self._owned_by()
 
@@ -136,19 +135,60 @@ class NgramCounter:
 
     def count(self, chunks: Iterable[Chunk], advance: Callable[[int], object] = lambda _: None) -> Tally:
         """Return the n-grams in a file; one without documents is one."""
-        check = self._tokenizer.decoder.check
-        tally = Tally(self._reader, self._ngrams, self._owners, self._owned, self.n_items, self._longest)
+        return self._count([StorePart(0, chunks)], advance)
+
+    def count_store(
+        self,
+        store: Store,
+        threads: int,
+        advance: Callable[[int], object] = lambda _: None,
+        *,
+        least: int = 1 << 20,
+    ) -> Tally:
+        """Return the n-grams in a file; threads count in parts of at least so many ids.
+
+        Parts begin with documents, or after control tokens in a file without documents.
+        """
+        separators = None if store.has_documents else self._tokenizer.control_ids
+        if threads > 1 and (separators is None or (len(separators) and self._units.marked is None)):
+            # The first damage is known only if the store is read in order.
+            with suppress(TokdfaError, OSError):
+                parts = Shared(iter_parts(store, least, separators))
+                with ThreadPoolExecutor(threads) as pool:
+                    found, *others = pool.map(lambda _: self._count(parts, advance), range(threads))
+                for other in others:
+                    found.add(other, is_one=separators is not None)
+                store.check_unchanged()
+                return found
+        return self.count(store.read(), advance)
+
+    def _count(self, parts: Iterable[StorePart], advance: Callable[[int], object]) -> Tally:
+        """Return the n-grams in parts of a file; without documents they are parts of one."""
+        check, marked = self._tokenizer.decoder.check, self._units.marked
+        tally = Tally(self._units.reader, self._ngrams, self._owners, self._owned, self.n_items, self._longest)
         buffer: Int32Array = np.empty(_BLOCK, dtype=np.int32)
-        n_read = 0
-        for chunk in chunks:
-            for begin in range(0, max(len(chunk.ids), 1), _BLOCK):
-                part = chunk.part(begin, min(begin + _BLOCK, len(chunk.ids)))
-                ids = check(part.ids, n_read, buffer[: len(part.ids)])
-                tally.read(ids, _NO_STARTS if part.starts is None else part.starts)
-                n_read += len(part.ids)
-                advance(len(part.ids))
-        tally.read(np.zeros(0, dtype=np.int32), _NO_STARTS, is_last=True)
+        for n_read, chunks in parts:
+            placed = None if marked is None else Placed(marked)
+            for chunk in chunks:
+                for begin in range(0, max(len(chunk.ids), 1), _BLOCK):
+                    part = chunk.part(begin, min(begin + _BLOCK, len(chunk.ids)))
+                    ids = check(part.ids, n_read, buffer[: len(part.ids)])
+                    starts = _NO_STARTS if part.starts is None else part.starts
+                    tally.read(ids if placed is None else placed.read(ids, starts), starts)
+                    n_read += len(part.ids)
+                    advance(len(part.ids))
+            tally.read(np.zeros(0, dtype=np.int32), _NO_STARTS, is_last=True)
         return tally
+
+    def changes(self, item: str) -> bool:
+        """Return whether encoding and decoding an item changes its words, so that ids hardly have them."""
+        if self.rule == "ids" or self._tokenizer.is_plain:
+            return False
+        try:
+            again = self._tokenizer.decode(self._tokenizer.encode(item), errors="replace")
+        except TokdfaError:
+            return True
+        return self._words(again, 0) != self._words(item, 0)
 
     def totals(self) -> Totals:
         """Return totals of no files."""
@@ -175,44 +215,11 @@ class NgramCounter:
         """Return the n-grams that were found, the commonest first."""
         numbers = np.flatnonzero(totals.ngrams[:, 0])
         numbers = numbers[np.argsort(-totals.ngrams[numbers, 0], kind="stable")]
-        texts = (spelled(self._ngrams, number).decode() for number in numbers.tolist())
-        return [FoundNgram(text, *row) for text, row in zip(texts, totals.ngrams[numbers].tolist(), strict=True)]
+        texts = [spelled(self._ngrams, number) for number in numbers.tolist()]
+        rows = zip(texts, totals.ngrams[numbers].tolist(), strict=True)
+        return [self._found_ngram(text, *counts) for text, counts in rows]
 
-
-_AS_LM_EVAL = str.maketrans(ascii_uppercase, ascii_lowercase, punctuation)
-
-
-def _words(text: str, rule: WordRule, number: int) -> list[bytes]:
-    """Return the words of an item."""
-    try:
-        return [word.encode() for word in (text if rule == "exact" else text.translate(_AS_LM_EVAL)).split()]
-    except UnicodeEncodeError:
-        raise TokenStreamError("half of a surrogate pair is not text", where=f"item {number + 1}") from None
-
-
-@cache
-def _spaces() -> tuple[bytes, ...]:
-    """Return the characters at which ``str.split`` splits, as UTF-8."""
-    # The last one of Unicode is U+3000.
-    return tuple(chr(point).encode() for point in range(0x10000) if chr(point).isspace())
-
-
-def _letters(rule: WordRule) -> Uint16Array:
-    """Return the letter that each byte counts as."""
-    letters = np.arange(256, dtype=np.uint16)
-    if rule == "lm-eval":
-        for byte in range(128):
-            letters[byte] = ord(chr(byte).translate(_AS_LM_EVAL) or chr(LEFT_OUT))
-    return letters
-
-
-def _readers(tokenizer: AnyTokenizer) -> Callable[[WordRule], Struct]:
-    """Return the function from a rule to the reader of words of a tokenizer, which is built once."""
-    words = Words.of(tokenizer)
-    if words.varies:
-        every = words_of(words.spelled)
-        for usual, other in zip(every[: words.n_ids], every[words.n_ids :], strict=True):
-            if usual.strip() != other.strip():
-                what = f"n-grams are not counted: the {words.varies} id of a text is spelled with other letters"
-                raise UnsupportedFeatureError(what, value=usual)
-    return cache(lambda rule: reader_of(words.text, _letters(rule), _spaces()))
+    def _found_ngram(self, text: bytes, count: int, documents: int, files: int) -> FoundNgram:
+        ids = tuple(map(int, text.split())) if self.rule == "ids" else None
+        shown = text.decode() if ids is None else self._tokenizer.decode(ids, errors="replace")
+        return FoundNgram(shown, count, documents, files, ids)

@@ -82,6 +82,9 @@ class Words:
         return cls(n_ids, spelled, np.tile(cuts, 2), np.tile(holes, 2), varies, silent)
 
 
+_NO_STARTS: Int64Array = np.zeros(0, dtype=np.int64)
+
+
 class Placed:
     """The ids of a stream in any chunks; ids that are spelled differently where they are become larger by `n_ids`.
 
@@ -94,17 +97,27 @@ class Placed:
         self._has_begun = words.varies != "first"
         self._held: Int32Array = np.empty(0, dtype=np.int32)
 
-    def read(self, ids: Int32Array) -> Int32Array:
-        """Return the ids that are known not to be the last one."""
-        if not self._has_begun and len(ids):
-            silent = self._words.silent[ids]
-            self._has_begun = not silent.all()
-            first = int(np.argmin(silent)) + 1 if self._has_begun else len(ids)
-            return np.concatenate((ids[:first] + np.int32(self._words.n_ids), ids[first:]))
+    def read(self, ids: Int32Array, starts: Int64Array = _NO_STARTS) -> Int32Array:
+        """Return the ids that are known not to be the last one; further texts begin at `starts` if the first differ."""
+        if self._words.varies == "first" and (len(starts) or not self._has_begun):
+            return self._with_firsts(ids, starts if self._has_begun else np.append(0, starts))
         if self._words.varies == "last":
             ids = np.concatenate((self._held, ids))
             ids, self._held = ids[:-1], ids[-1:]
         return ids
+
+    def _with_firsts(self, ids: Int32Array, starts: Int64Array) -> Int32Array:
+        """Return ids with the first ones of texts larger; all texts at once, first their first ids, and so on."""
+        placed, has_begun = ids.copy(), np.zeros(len(starts), dtype=np.bool_)
+        at, ends = starts.copy(), np.append(starts[1:], len(ids))
+        left = np.flatnonzero(at < ends)
+        while len(left):
+            placed[at[left]] += np.int32(self._words.n_ids)
+            has_begun[left] = ~self._words.silent[ids[at[left]]]
+            at[left] += 1
+            left = left[~has_begun[left] & (at[left] < ends[left])]
+        self._has_begun = bool(has_begun[-1])
+        return placed
 
     def finish(self) -> Int32Array:
         """Return the last id, if it was held back."""

@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, pairwise
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from tokdfa.jobs.validation.engine import engine_of
 from tokdfa.jobs.validation.groups import CONTEXT
 from tokdfa.stores.columns import documents_of, lists_of
 from tokdfa.stores.opening import open_shard
+from tokdfa.stores.parts import Shared, iter_parts
 from tokdfa.stores.store import CHUNK, Chunk, Location, Problem, Store, ids_field
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -33,9 +33,6 @@ AFTER = 64
 _BEFORE = 1 << 12
 _NONE: Int64Array = np.zeros(0, dtype=np.int64)
 _CLOSE = 16
-
-_MOST = 1 << 24
-"""The most ids of a part that are kept in memory."""
 
 
 def check_shard(
@@ -139,35 +136,13 @@ def _parts(
 ) -> Iterator[Reading] | None:
     """Yield parts of a store that are judged separately, about `wanted` or of `least` ids; None if it has only one."""
     has_documents = store.has_documents and options.documents is None
-    if isinstance(options.documents, int):
-        return _between_documents(store, options.documents, least)
-    if has_documents and store.n_ids != store.n_steps:
-        # Steps may be few, and large.
-        return _between_documents(store, None, least)
+    separators = np.array([options.documents]) if isinstance(options.documents, int) else None
+    # Steps may be few, and large.
+    if separators is not None or (has_documents and store.n_ids != store.n_steps):
+        return (Reading(part.chunks, part.first) for part in iter_parts(store, least, separators))
     if store.n_ids != store.n_steps or store.has_documents != has_documents:
         return None
     return _between_bounds(tokenizer, store, min(wanted, store.n_ids // least))
-
-
-def _between_documents(store: Store, separator: int | None, least: int) -> Iterator[Reading]:
-    """Yield the chunks of a store in parts that begin with documents."""
-    chunks = store.iter_chunks()
-    waiting: list[Chunk] = []
-    begin = n = 0
-    for chunk in chunks:
-        starts = chunk.starts if separator is None else np.flatnonzero(chunk.ids == separator)[:1] + 1
-        cut = int(starts[0]) if starts is not None and len(starts) else len(chunk.ids)
-        if n + cut >= least and cut < len(chunk.ids):
-            yield Reading([*waiting, chunk.part(0, cut)] if cut else waiting, begin)
-            begin, n, waiting = begin + n + cut, 0, []
-            chunk = chunk.part(cut, len(chunk.ids))
-        waiting.append(chunk)
-        n += len(chunk.ids)
-        if n > _MOST:
-            # A document that is not kept in memory as a whole.
-            yield Reading(chain(waiting, chunks), begin)
-            return
-    yield Reading(waiting, begin)
 
 
 def _check(tokenizer: AnyTokenizer, options: Options) -> None:
@@ -195,16 +170,13 @@ def _by_threads(
     parts: Iterator[Reading],
 ) -> Report:
     """Return the report on the parts of a store, which several threads judge."""
-    lock = Lock()
+    shared = Shared(parts)
 
     def work(_: int) -> Report:
         part_of_thread = Part(tokenizer, options, has_documents=store.has_documents)
-        while True:
-            with lock:
-                part = next(parts, None)
-            if part is None:
-                return part_of_thread.report(store)
+        for part in shared:
             part_of_thread.read(store, part, advance)
+        return part_of_thread.report(store)
 
     with ThreadPoolExecutor(threads) as pool:
         found = replace(total(pool.map(work, range(threads))), shards=1)

@@ -105,6 +105,15 @@ class Tally:
         """By item: the documents with one of its n-grams."""
         return self._of_items[::2]
 
+    def add(self, other: Tally, *, is_one: bool) -> None:
+        """Add what was found in further documents of a file, or in other parts of its only document."""
+        counts, documents = self.counts, self.documents
+        counts += other.counts
+        documents += other.documents
+        if is_one:
+            np.minimum(counts[:, 1], 1, out=counts[:, 1])
+            np.minimum(documents, 1, out=documents)
+
     def read(self, ids: Int32Array, starts: Int64Array, *, is_last: bool = False) -> None:
         """Count in further ids, of which documents begin at `starts`; the text ends with the last ones."""
         if len(starts) and not (starts[0] >= 0 and starts[-1] <= len(ids) and (starts[1:] >= starts[:-1]).all()):
