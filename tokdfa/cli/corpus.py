@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import click
 
@@ -21,6 +21,7 @@ from tokdfa.cli.output import counted, print_json, remark, say, shown_ids
 from tokdfa.stores.store import Problem
 
 if TYPE_CHECKING:
+    from tokdfa.cli.lattices import Lattices
     from tokdfa.jobs.shards.check import Options
     from tokdfa.jobs.shards.report import Finding, Group, Report
     from tokdfa.jobs.validation.violation import Violation
@@ -31,6 +32,7 @@ _MOST_LINES = 10
 _MOST_GROUPS = 100
 
 T = TypeVar("T")
+Found: TypeAlias = "tuple[Location, Violation]"
 Advance = Callable[[int], object]
 """Takes the number of ids that are done, again and again."""
 
@@ -40,14 +42,14 @@ def is_of_files(path: str) -> bool:
     return Path(path).is_dir() or (bool(set("*?") & set(path)) and not Path(path).exists())
 
 
-def corpus_options(dtype: str | None, field: str | None, documents: str | None, literal: bool) -> Options:
+def corpus_options(dtype: str | None, field: str | None, documents: str | None, literal: bool, window: bool) -> Options:
     """Return the options of reading and judging several files."""
     from tokdfa.jobs.shards import check
 
     if documents not in (None, "none") and not (documents.isascii() and documents.isdecimal()):
         raise click.BadParameter(f"for several files it is an id or none, not {documents!r}", param_hint="--documents")
     separator = int(documents) if documents is not None and documents != "none" else documents
-    return check.Options(dtype, field, separator, literal)
+    return check.Options(dtype, field, separator, literal, window=window)
 
 
 def validate_corpus(
@@ -99,12 +101,12 @@ def violations_in(
         if every or store.has_documents or options.documents is not None:
             verdict, _ = check_stream(tokenizer, store, options, all=every, seen=seen.see)
         else:
-            verdict = validate(tokenizer, seen.of(store.iter_chunks()), literal=options.literal)
+            verdict = validate(tokenizer, seen.of(store.iter_chunks()), literal=options.literal, window=options.window)
         for violation in verdict.violations:
             yield seen.where(violation), violation
 
 
-def line_of(violation: Violation, where: Location, *, named: bool = False) -> str:
+def _line(violation: Violation, where: Location, *, named: bool = False) -> str:
     """Return the line on a violation, with its file where that has records, or does not fit the tokenizer."""
     named = named or violation.kind.value == "id-out-of-range"
     is_in_record = where.unit not in ("token", "byte")
@@ -116,27 +118,42 @@ def line_of(violation: Violation, where: Location, *, named: bool = False) -> st
     )
 
 
+def print_violations(found: Iterable[Found], lattices: Lattices | None, *, named: bool = False) -> None:
+    """Print a line for each violation, `named` with its file, and the lattice around it, if that is asked for."""
+    for where, violation in found:
+        say(_line(violation, where, named=named))
+        for line in () if lattices is None else lattices.lines(violation):
+            say(line)
+
+
+def print_answer(
+    valid: bool | None, tokens: int, found: Iterable[Found], report: Report, lattices: Lattices | None
+) -> None:
+    """Print the answer as JSON."""
+    violations = [
+        where._asdict() | (violation.as_json() if lattices is None else lattices.as_json(violation))
+        for where, violation in found
+    ]
+    # Of the groups, the largest.
+    said = replace(report, groups=report.groups[:_MOST_GROUPS]).to_dict()
+    print_json({"valid": valid, "tokens": tokens, "violations": violations, "report": said})
+
+
 def print_findings(
-    report: Report, found: Iterable[tuple[Location, Violation]], *, as_json: bool, every: bool = False
+    report: Report, found: Iterable[Found], lattices: Lattices | None, *, as_json: bool, every: bool
 ) -> int:
     """Print the findings in a corpus, with its first violation or every one, and return the exit status."""
     if as_json:
         valid = False if report.violations else None if report.broken else True
-        violations = [where._asdict() | violation.as_json() for where, violation in found]
-        print_json({"valid": valid, "tokens": report.ids, "violations": violations, "report": report_as_json(report)})
+        print_answer(valid, report.ids, found, report, lattices)
     else:
-        for where, violation in found if every else ():
-            say(line_of(violation, where, named=True))
-        _print(report, () if every else report.first)
+        are_shown = every or lattices is not None
+        print_violations(found if are_shown else (), lattices, named=True)
+        _print(report, () if are_shown else report.first)
     if report.broken:
         remark(f"{counted(len(report.broken), 'file')} could not be read to the end")
         return 2
     return 0 if report else 1
-
-
-def report_as_json(report: Report) -> dict[str, Any]:
-    """Return a report with its largest groups, as ``--json`` prints it."""
-    return replace(report, groups=report.groups[:_MOST_GROUPS]).to_dict()
 
 
 def _print(report: Report, first: Sequence[Finding]) -> None:

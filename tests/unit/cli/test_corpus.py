@@ -87,6 +87,35 @@ def test_a_file_and_a_folder_have_the_same_fields(
     assert len([line for line in capsys.readouterr().out.splitlines() if "never follows" in line]) == 2
 
 
+def test_the_files_of_a_folder_are_windows_of_a_longer_stream(
+    tmp_path: Path, merges: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With --window every file is judged as it is alone, also with threads and a report."""
+    tokenizer = tokdfa.default_tokenizer()
+    # Files are cut within characters.
+    ids = np.insert(tokenizer.encode("a single 漢字🙂 man in " * 200)[:3000], 1508, [261, 1193]).astype(np.uint16)
+    (tmp_path / "shards").mkdir()
+    paths = [tmp_path / "shards" / f"{number:02}.npy" for number in range(40)]
+    for number, path in enumerate(paths):
+        np.save(path, ids[number * 74 : number * 74 + 74])
+    options = ("--pretokenizer", "gpt2", "--all")
+    _, whole = run(capsys, "validate", merges, tmp_path / "shards", *options)
+    expected = []
+    for path in paths:
+        status, one = run(capsys, "validate", merges, path, *options, "--window")
+        assert status == bool(one["violations"])
+        expected += one["violations"]
+    assert 0 < len(expected) < len(whole["violations"])
+    for more in ((), ("--threads", 3), ("--report", tmp_path / "r.json")):
+        status, found = run(capsys, "validate", merges, tmp_path / "shards", *options, "--window", *more)
+        assert (status, found["violations"]) == (1, expected), more
+        assert sum(kind["count"] for kind in found["report"]["kinds"]) == len(expected)
+    # One file with threads is not cut into parts.
+    np.save(tmp_path / "long.npy", np.tile(ids, 400))
+    alone = run(capsys, "validate", merges, tmp_path / "long.npy", *options, "--window")
+    assert run(capsys, "validate", merges, tmp_path / "long.npy", *options, "--window", "--threads", 2) == alone
+
+
 def test_a_folder_has_a_page(tmp_path: Path, merges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_shards(tmp_path / "shards")
     page = tmp_path / "page.html"
@@ -122,9 +151,8 @@ def test_broken_files(tmp_path: Path, merges: Path, capsys: pytest.CaptureFixtur
 
 def test_arguments_that_do_not_go_together(tmp_path: Path, merges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = write_shards(tmp_path / "shards", 2)
-    for option in ("--window", "--explain"):
-        assert commands.run("validate", merges, *paths, option) == 2
-        assert "are for one file" in capsys.readouterr().err
+    assert commands.run("validate", merges, *paths, "--explain") == 2
+    assert "--explain prints the lattice of a Unigram tokenizer" in capsys.readouterr().err
     assert commands.run("validate", merges, *paths, "-") == 2
     assert "standard input is one stream" in capsys.readouterr().err
     assert commands.run("validate", merges, *paths, "--documents", "x.npy") == 2

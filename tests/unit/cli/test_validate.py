@@ -333,9 +333,32 @@ def test_the_lattice_of_a_unigram_tokenizer(tok: Path, tmp_path: Path, capsys: p
     (violation,) = json.loads(capsys.readouterr().out)["violations"]
     assert len(violation["scores"]["lattice"]) <= 100
     assert len(violation["scores"]["text"]) == 48
-    for refused in ((tok, tmp_path / "ids.txt"), (unigram, tmp_path / "ids.txt", tmp_path / "ids.txt")):
-        assert run(*refused, "--explain") == 2
-        assert "--explain" in capsys.readouterr().err
+    assert run(tok, tmp_path / "ids.txt", "--explain") == 2
+    assert "--explain" in capsys.readouterr().err
+
+
+def test_the_lattices_of_a_folder_are_those_of_its_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = {"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["a", -1], ["aaa", -2.5], ["b", -3], ["ab", -4.0]]}
+    unigram = tmp_path / "unigram.json"
+    unigram.write_text(json.dumps({"version": "1.0", "decoder": {"type": "Fuse"}, "model": model}))
+    paths = [tmp_path / "shards" / f"{number}.npy" for number in range(3)]
+    paths[0].parent.mkdir()
+    for path, ids in zip(paths, ([1, 1, 1, 3], [2, 3], [3, 1, 1, 1, 1, 1, 1]), strict=True):
+        np.save(path, ids)
+    alone: list[dict[str, object]] = []
+    lines: list[str] = []
+    for path in paths:
+        run(unigram, path, "--explain", "--all", "--json")
+        alone += json.loads(capsys.readouterr().out)["violations"]
+        run(unigram, path, "--explain", "--all")
+        lines += [line for line in capsys.readouterr().out.splitlines() if line.startswith("    ")]
+    assert len(alone) > 1
+    assert run(unigram, paths[0].parent, "--explain", "--all", "--json") == 1
+    assert json.loads(capsys.readouterr().out)["violations"] == alone
+    assert run(unigram, paths[0].parent, "--explain", "--json") == 1
+    assert json.loads(capsys.readouterr().out)["violations"] == alone[:1]
+    assert run(unigram, paths[0].parent, "--explain", "--all", "--threads", "2") == 1
+    assert [line for line in capsys.readouterr().out.splitlines() if line.startswith("    ")] == lines
 
 
 @pytest.mark.parametrize(

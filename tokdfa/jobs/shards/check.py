@@ -44,6 +44,7 @@ def check_shard(
     documents: int | str | None = None,
     literal: bool = False,
     end: int | None = None,
+    window: bool = False,
     threads: int = 1,
     advance: Callable[[int], object] | None = None,
 ) -> Report:
@@ -63,9 +64,11 @@ def check_shard(
         See :func:`tokdfa.validate`.
     end : int, optional
         The id with which documents should end; by default any special token.
+    window : bool
+        Whether the shard was cut out of a longer stream; see :func:`tokdfa.validate`.
     threads : int
         The number of threads; they judge parts of the shard that begin with documents, or where the text is always cut.
-        The report is the same.
+        The report is the same. One thread judges a window.
     advance : callable, optional
         Called with the number of ids that were judged, again and again.
 
@@ -90,7 +93,7 @@ def check_shard(
     (3, 1, (2513,))
     """
     expect(tokenizer, AnyTokenizer, "a tokenizer", "tokdfa.check_shard(tokenizer, path)")
-    options = Options(dtype, field, documents, literal, end)
+    options = Options(dtype, field, documents, literal, end, window)
     tokenizer.derived(_check, options)
     try:
         store = open_shard(path, dtype=dtype, field=field)
@@ -116,7 +119,7 @@ def check_store(
         return total(chain([lost], reports))
     if store.problems:
         return Report(shards=1, broken=(_broken(store.path, store.problems[0]),))
-    parts = _parts(tokenizer, store, options, 4 * threads, least) if threads > 1 else None
+    parts = _parts(tokenizer, store, options, 4 * threads, least) if threads > 1 and not options.window else None
     if parts is not None:
         # The ids read before the damage are known only if the store is read in order.
         with suppress(TokdfaError, OSError):

@@ -38,6 +38,7 @@ class Options(NamedTuple):
     documents: int | str | None = None
     literal: bool = False
     end: int | None = None
+    window: bool = False
 
 
 class Reading(NamedTuple):
@@ -54,10 +55,9 @@ class Reading(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """The violations that are kept, all or the first, and how a stream is judged that is more than ids in a file."""
+    """The violations that are kept, all or the first, and where the documents of a stream begin, if that is given."""
 
     all: bool
-    window: bool = False
     starts: Int64Array | None = None
 
 
@@ -87,7 +87,7 @@ class Part:
         self._wanted = wanted
         self.kept: list[Sequence[Violation]] = []
         self._tokenizer = tokenizer
-        self._literal = options.literal
+        self._how = {"literal": options.literal, "window": options.window}
         self._separator = options.documents if isinstance(options.documents, int) else None
         self._has_documents = has_documents and options.documents is None
         self._decoder = tokenizer.decoder
@@ -117,11 +117,9 @@ class Part:
         self._tenths.begin(_NONE if self._has_documents else np.zeros(1, dtype=np.int64), length, base)
         self._lacks_first = not self._has_documents and not base and self._separator is None
         documents: Any = () if self._separator is None else self._separator
-        window = False
-        if self._wanted is not None:
-            window = self._wanted.window
-            documents = documents if self._wanted.starts is None else self._wanted.starts
-        self._validator = Validator(self._tokenizer, documents=documents, literal=self._literal, window=window)
+        if self._wanted is not None and self._wanted.starts is not None:
+            documents = self._wanted.starts
+        self._validator = Validator(self._tokenizer, documents=documents, **self._how)
         self._base, self._stop = base, stop
         # The document that has begun last: where, its number, its last id; and the wrong ones that may continue.
         self._is_open = not self._has_documents

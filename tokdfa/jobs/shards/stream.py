@@ -51,7 +51,6 @@ def check_stream(
     options: Options,
     *,
     all: bool = False,
-    window: bool = False,
     seen: Callable[[Chunk], object] | None = None,
     advance: Callable[[int], object] | None = None,
 ) -> tuple[Validation, Report]:
@@ -60,7 +59,7 @@ def check_stream(
     Unlike in :func:`check_shard`, an error of the store is raised. `seen` is called with each chunk.
     """
     given = store.given if isinstance(store, IdStream) else None
-    part = Part(tokenizer, options, has_documents=store.has_documents, wanted=Wanted(all, window, given))
+    part = Part(tokenizer, options, has_documents=store.has_documents, wanted=Wanted(all, given))
     part.read(store, Reading(_watched(store.read(), seen)), advance)
     found = Violations(part.kept)
     return validation(part.n_read, found if all else found[:1]), part.report(store)

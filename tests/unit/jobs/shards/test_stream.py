@@ -25,13 +25,13 @@ def judged(member: Any, ids: list[int], how: dict[str, Any], *, every: bool) -> 
     documents = how.get("documents")
     starts = np.array(documents) if isinstance(documents, list) else None
     chunks = [np.array(ids[at : at + 9]) for at in range(0, len(ids), 9)]
-    options = Options(documents=documents if isinstance(documents, int) else None, literal=how.get("literal", False))
-    window = how.get("window", False)
+    separator = documents if isinstance(documents, int) else None
+    options = Options(documents=separator, literal=how.get("literal", False), window=how.get("window", False))
 
     def one_pass() -> Validation:
         stream = IdStream("ids", iter(chunks), starts)
-        verdict, report = check_stream(member.tokenizer, stream, options, all=every, window=window)
-        if every and not window:
+        verdict, report = check_stream(member.tokenizer, stream, options, all=every)
+        if every:
             assert (report.ids, report.violations) == (len(ids), len(verdict.violations))
         return verdict
 
