@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,10 +11,8 @@ from tokdfa.base.errors import TokdfaError, TokenStreamError
 from tokdfa.cli.output import counted, print_table, remark, say
 
 if TYPE_CHECKING:
-    from tokdfa.jobs.rollouts.masks import MaskTally, Place
+    from tokdfa.jobs.rollouts.masks import Edge, MaskTally, Place
     from tokdfa.tokenizers.protocol import AnyTokenizer
-
-_MOST_ROWS = 8
 
 
 def mask_tally(tokenizer: AnyTokenizer, tok: str, template: str | None, examples: int) -> MaskTally:
@@ -45,36 +45,28 @@ def print_masks(masks: MaskTally) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from tokdfa.jobs.rollouts.masks import EDGES
+
     for span in masks.spans:
         where = f"{span.source}, tokens {span.start} to {span.stop - 1}"
         say(f"span: {where}: {span.before!r} [{span.text!r}] {span.after!r}")
     table = Table(box=None, pad_edge=False)
-    columns = []
-    for edge, title in _TITLES.items():
-        table.add_column(title)
-        columns.append([_cell(masks, id, count) for id, count in masks.edges[edge].most_common(_MOST_ROWS)])
-    for row in range(max(map(len, columns))):
-        table.add_row(*(Text(column[row] if row < len(column) else "") for column in columns))
+    columns: list[list[str]] = []
+    for edge, common in masks.common_edges.items():
+        table.add_column(EDGES[edge])
+        columns.append([f"{each.count:,} × {_named(each)}" for each in common])
+    for row in zip_longest(*columns, fillvalue=""):
+        table.add_row(*map(Text, row))
     print_table(table)
     for finding in masks.findings:
         say(f"mask: {finding.reason} [{_where(finding.place)}]")
     if not masks.has_markers:
         say("masks: no chat template, so replies are not known (--template FILE gives one)")
-    trained = f"{masks.n_trained:,} of {counted(masks.n_replies, 'reply').replace('replys', 'replies')} trained"
-    say(f"masks: {counted(masks.n_spans, 'span')}, {trained}: {counted(len(masks.findings), 'fault')}")
+    say(f"masks: {masks.said}: {counted(len(masks.findings), 'fault')}")
 
 
-_TITLES = {"before": "id before a span", "first": "first id", "last": "last id", "after": "id after it"}
-
-
-def _cell(masks: MaskTally, id: int | None, count: int) -> str:
-    return f"{count:,} × " + ("none" if id is None else f"{id} {_text(masks, id)!r}")
-
-
-def _text(masks: MaskTally, id: int) -> str:
-    import numpy as np
-
-    return masks.text_of(np.array([id], dtype=np.int32))
+def _named(edge: Edge) -> str:
+    return "none" if edge.id is None else f"{edge.id} {edge.text!r}"
 
 
 def _where(place: Place) -> str:
@@ -88,13 +80,7 @@ def mask_fields(masks: MaskTally) -> dict[str, Any]:
         "replies": masks.n_replies,
         "trained_replies": masks.n_trained,
         "spans": masks.n_spans,
-        "edges": {
-            edge: [
-                {"id": id, "text": None if id is None else _text(masks, id), "count": count}
-                for id, count in counts.most_common(_MOST_ROWS)
-            ]
-            for edge, counts in masks.edges.items()
-        },
+        "edges": {edge: [*map(asdict, common)] for edge, common in masks.common_edges.items()},
         "examples": [span._asdict() for span in masks.spans],
         "findings": [
             {

@@ -210,7 +210,8 @@ def command(
     if html_path is not None:
         from tokdfa.draw.report.rollouts import RolloutsReport
 
-        RolloutsReport(tokenizer, tally, bad=bad, n_bad=n_bad, title=tok, source=", ".join(files)).save(html_path)
+        names = {"title": tok, "source": ", ".join(files)}
+        RolloutsReport(tokenizer, tally, masks, bad=bad, n_bad=n_bad, **names).save(html_path)
     return 2 if n_bad else int(is_failed)
 
 

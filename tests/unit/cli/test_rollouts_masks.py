@@ -11,6 +11,8 @@ import tokenizers
 
 from tests.support import commands
 from tests.support.conversations import FORMATS, Talk, small_tokenizer, talk
+from tests.support.pages import check
+from tokdfa.draw.graph import word_label
 
 FORM = FORMATS["chatml"]
 TALKS = [
@@ -77,6 +79,34 @@ def test_labels_of_transformers_are_masks_and_may_be_shifted_twice(
     # Without --masks such labels are no mask.
     assert commands.run("rollouts", tok, twice) == 2
     assert "each label is the next id" in capsys.readouterr().err
+
+
+def test_the_page_has_the_faults_edges_and_spans_of_the_answer(
+    tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "masks.html"
+    for kind in ("stop", "header", "break", "first"):
+        rows = [{"input_ids": each.ids, "loss_mask": each.with_mask(on=each.of(kind))} for each in TALKS]
+        rows += [{"input_ids": each.ids, "loss_mask": each.with_mask(off=each.of("stop"))} for each in TALKS]
+        path = records(tmp_path, *rows)
+        assert commands.run("rollouts", tok, path, "--masks", "--json", "--html", page, "--force") == 1
+        told = json.loads(capsys.readouterr().out)["masks"]
+        shown = check(page.read_text("utf-8")).texts
+        assert f"{len(told['findings'])} fault" in shown["h1"]
+        assert told["findings"]
+        for fault in told["findings"]:
+            assert fault["reason"] in shown["td"] + shown["th"]
+            assert f"{fault['source']}, token {fault['token']}" in shown["td"]
+        for edge in told["edges"].values():
+            for each in edge:
+                id = "none" if each["id"] is None else f"({each['id']})"
+                assert f"{id}: {each['count']}" in shown["td"] + shown["th"]
+        assert len(told["examples"]) == 3
+        for span in told["examples"]:
+            assert f"{span['source']}, tokens {span['start']} to {span['stop'] - 1}" in shown["th"]
+            assert word_label(span["text"]) in shown["mark"]
+    assert commands.run("rollouts", tok, path, "--html", page, "--force") == 0
+    assert "Loss masks" not in check(page.read_text("utf-8")).texts["h2"]
 
 
 def test_the_template_is_that_of_the_folder_or_a_file(

@@ -8,6 +8,8 @@ from typing import cast
 from tokdfa.automata.alphabet import Word
 from tokdfa.draw.report import page as html
 from tokdfa.draw.report.causes import belonging, cause, pair
+from tokdfa.draw.report.masks import mask_sections
+from tokdfa.jobs.rollouts.masks import MaskTally
 from tokdfa.jobs.rollouts.result import PARTS, Example, Tally, counted
 from tokdfa.jobs.rollouts.spans import SpanClass
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -22,14 +24,16 @@ _BEGINS = {SpanClass.BUG: "bugs begin", SpanClass.DRIFT: "drift begins", SpanCla
 class RolloutsReport(html.Report):
     """A page that sorts the violations in rollouts into bugs, drift and junctions.
 
-    `tally` has the sums and the examples to show; `bad` has the locations and faults of the first of `n_bad` bad
-    records; `title` and `source` are the names of the tokenizer and of the files.
+    `tally` has the sums and the examples to show, `masks` the loss masks, if these were checked; `bad` has the
+    locations and faults of the first of `n_bad` bad records; `title` and `source` are the names of the tokenizer and of
+    the files.
     """
 
     def __init__(
         self,
         tokenizer: AnyTokenizer,
         tally: Tally,
+        masks: MaskTally | None = None,
         *,
         bad: Sequence[tuple[str, str]] = (),
         n_bad: int = 0,
@@ -37,6 +41,7 @@ class RolloutsReport(html.Report):
         source: str = "",
     ) -> None:
         self._tally = tally
+        self._masks = masks
         self._bad = bad
         self._n_bad = n_bad
         self._title = title or tokenizer.format
@@ -49,8 +54,11 @@ class RolloutsReport(html.Report):
     def to_html(self, *, max_shown: int | None = None) -> str:
         """Return the page; see :meth:`Report.to_html`."""
         tally = self._tally
-        good = not tally.counts.bugs and not self._n_bad
-        heading = "No bugs" if good else f"{tally.counts.bugs:,} bug{'s' * (tally.counts.bugs != 1)}"
+        faults = [] if self._masks is None else self._masks.findings
+        good = not tally.counts.bugs and not self._n_bad and not faults
+        heading = "No bugs" if not tally.counts.bugs and not self._n_bad else counted(tally.counts.bugs, "bug")
+        if faults:
+            heading += f", {counted(len(faults), 'fault')} of the masks"
         sentences = [f"{tally.reason}."]
         if self._n_bad:
             sentences.append(f"{counted(self._n_bad, 'record')} could not be checked.")
@@ -59,6 +67,7 @@ class RolloutsReport(html.Report):
             f"Rollouts: {self._title}",
             html.verdict(good, heading, *sentences),
             self._facts(),
+            *(() if self._masks is None else mask_sections(self._masks, most)),
             self._overview(),
             *(self._section(each, most) for each in SpanClass if getattr(tally.counts, each.value)),
             *self._bad_records(),

@@ -19,10 +19,13 @@ from tokdfa.jobs.rollouts.result import RolloutCheck, counted
 from tokdfa.jobs.rollouts.turns import Markers, Part, Turn, TurnFinder, Turns
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["EDGES", "MaskFault", "MaskFinding", "MaskTally", "Place", "Span"]
+__all__ = ["EDGES", "Edge", "MaskFault", "MaskFinding", "MaskTally", "Place", "Span"]
 
-EDGES = ("before", "first", "last", "after")
+EDGES = {"before": "id before a span", "first": "first id", "last": "last id", "after": "id after it"}
 """The ids at the edges of a trained span: the one before it, its first and its last, and the one after it."""
+
+_MOST_COMMON = 8
+"""Different ids at an edge that are shown."""
 
 _SHOWN = 8
 """Ids before and after the place of a fault."""
@@ -140,6 +143,15 @@ class Span(NamedTuple):
     after: str
 
 
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An id at an edge of spans, with its text, and how often it is there; none where a record begins or ends."""
+
+    id: int | None
+    text: str | None
+    count: int
+
+
 _LONGEST_SHOWN = 24
 
 
@@ -219,6 +231,12 @@ class MaskTally:
                 found.append(MaskFinding(kind, self._counts[kind], of.get(kind, self.n_trained), self._places[kind]))
         return found
 
+    @property
+    def said(self) -> str:
+        """How many spans there are, and how many of the replies are trained."""
+        n_replies = f"{self.n_replies:,} {'reply' if self.n_replies == 1 else 'replies'}"
+        return f"{counted(self.n_spans, 'span')}, {self.n_trained:,} of {n_replies} trained"
+
     def _note(self, kind: MaskFault, record: _Record, index: int) -> None:
         self._counts[kind] += 1
         if kind not in self._places:
@@ -231,6 +249,17 @@ class MaskTally:
             self.text_of(record.ids[max(index - _SHOWN, 0) : index]),
             self.text_of(record.ids[index : index + _SHOWN]),
         )
+
+    @property
+    def common_edges(self) -> dict[str, list[Edge]]:
+        """The most frequent ids at each edge."""
+        return {
+            name: [
+                Edge(id, None if id is None else self.text_of(np.array([id], dtype=np.int32)), count)
+                for id, count in counts.most_common(_MOST_COMMON)
+            ]
+            for name, counts in self.edges.items()
+        }
 
     def text_of(self, ids: Int32Array) -> str:
         """Return the text of ids, with their special tokens; bytes that are not UTF-8 as escapes."""

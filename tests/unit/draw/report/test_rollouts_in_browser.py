@@ -10,6 +10,7 @@ import pytest
 import tokdfa
 from tests.support.browser import Browser, browser, findings_of_axe
 from tokdfa.draw.report.rollouts import RolloutsReport
+from tokdfa.jobs.rollouts.masks import MaskTally
 from tokdfa.jobs.rollouts.result import Tally
 
 HOSTILE = "</script><b>\0\u202e\u05d0 \U0001f469"
@@ -24,25 +25,27 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tokenizer = tokdfa.default_tokenizer()
-    tally = Tally(100)
+    tally, masks = Tally(100), MaskTally(tokenizer, None)
     letters = [id for letter in HOSTILE for id in tokenizer.encode(letter).tolist()]
     half = next(id for id in range(300) if tokenizer.decode_bytes([id]) == b"\xe2")
     for number in range(30):
         ids = [64, 261, 1193, *letters, 261, 1193, half, *[64] * number, 261, 1193]
         mask = [0, 0, 1, *[0] * len(letters), 0, 0, *[1] * (number + 3)]
         tally.add(tokdfa.check_rollout(tokenizer, ids, mask), f"rollouts.jsonl, line {number + 1}")
+        masks.add(tokdfa.Rollout(ids, mask=mask), f"rollouts.jsonl, line {number + 1}")
     path = tmp_path_factory.mktemp("page") / "rollouts.html"
     bad = [("rollouts.jsonl, line 31", "field ids: the field is missing or null")]
-    RolloutsReport(tokenizer, tally, bad=bad, n_bad=1, title="merges.txt", source="rollouts.jsonl").save(path)
+    RolloutsReport(tokenizer, tally, masks, bad=bad, n_bad=1, title="merges.txt", source="rollouts.jsonl").save(path)
     return path
 
 
 def test_each_class_has_its_section(chromium: Browser, page: Path) -> None:
     chromium.open(page)
     headings = chromium("[...document.querySelectorAll('h2')].map((e) => e.textContent)")
-    assert headings == ["Classes", "Bugs", "Drift", "Junctions", "Bad records"]
-    counts = chromium("[...document.querySelectorAll('table')][0].querySelectorAll('tbody tr').length")
-    assert counts == 3
+    assert headings == ["Loss masks", "Trained spans", "Classes", "Bugs", "Drift", "Junctions", "Bad records"]
+    counts = chromium("[...document.querySelectorAll('table')].map((e) => e.querySelectorAll('tbody tr').length)")
+    assert counts[1] > 1  # Edges
+    assert counts[2:4] == [3, 3]  # Spans, classes
     for name in ("bugs", "drift", "junctions"):
         section = f"document.getElementById('{name}').parentElement"
         assert chromium(f"{section}.querySelectorAll('svg.places rect').length") > 0
