@@ -30,6 +30,9 @@ from tokdfa.draw.film import Film as Film
 from tokdfa.draw.report.comparison import comparison_report as comparison_report
 from tokdfa.draw.report.validation import validation_report as validation_report
 from tokdfa.jobs.alignment.api import align as align
+from tokdfa.jobs.alignment.longest import LongUnit as LongUnit
+from tokdfa.jobs.alignment.longest import UnitLength as UnitLength
+from tokdfa.jobs.alignment.longest import longest_unit as longest_unit
 from tokdfa.jobs.alignment.result import Alignment as Alignment
 from tokdfa.jobs.alignment.result import Unit as Unit
 from tokdfa.jobs.certificates.api import Certificate as Certificate

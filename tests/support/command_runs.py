@@ -152,6 +152,9 @@ def of_bytes(files: Files) -> Iterator[Run]:
 def of_align(files: Files) -> Iterator[Run]:
     tok, a, b = files.json(), GPT2_BYTES.index(ord("a")), GPT2_BYTES.index(ord("b"))
     yield tok, files.ids(256, a), tok, files.write("b.json", json.dumps([a, b, a]).encode())
+    yield tok, tok
+    # `baaaa` is ba·aa·a and b·aa·aa.
+    yield files.json([(b"a", b"a")]), files.json([(b"b", b"a"), (b"a", b"a")])
 
 
 def of_decode(files: Files) -> Iterator[Run]:

@@ -1,4 +1,4 @@
-"""``tokdfa align``: two streams of ids of one text, cut where both have a boundary."""
+"""``tokdfa align``: two streams of ids of one text, cut where both have a boundary; and how long the units can be."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import click
 
 from tokdfa.cli import options
 from tokdfa.cli.ids import ids_and_documents, of_file
-from tokdfa.cli.output import counted, print_fields, print_json
+from tokdfa.cli.loading import remark_unsplit
+from tokdfa.cli.output import counted, print_fields, print_json, say, shown_ids
 
 if TYPE_CHECKING:
     from tokdfa.base.arrays import Int64Array, IntegerArray
     from tokdfa.jobs.alignment.result import Alignment
+    from tokdfa.tokenizers.protocol import AnyTokenizer
 
 _SHAPES = 8
+_OF_IDS = ("documents", "documents_b", "dtype", "dtype_b", "field", "field_b")
 
 
 class _Sides(TypedDict):
@@ -26,6 +29,8 @@ class _Sides(TypedDict):
     dtype_b: str | None
     field: str | None
     field_b: str | None
+    pretokenizer: str | None
+    pretokenizer_b: str | None
     specials: str | None
     specials_b: str | None
     format_name: str | None
@@ -45,10 +50,7 @@ def _new_file(ctx: click.Context, parameter: click.Parameter, path: Any) -> Any:
 
 
 @click.command("align")
-@click.argument("a")
-@click.argument("ids_a", metavar="IDS_A")
-@click.argument("b")
-@click.argument("ids_b", metavar="IDS_B")
+@click.argument("tokenizers_and_ids", nargs=-1, metavar="A [IDS_A] B [IDS_B]")
 @click.option(
     "-o",
     "--output",
@@ -68,19 +70,26 @@ def _new_file(ctx: click.Context, parameter: click.Parameter, path: Any) -> Any:
 @click.option("--dtype-b", metavar="TYPE", help="The same for IDS_B, if it differs.")
 @options.field
 @click.option("--field-b", metavar="FIELD", help="The same for IDS_B, if it differs.")
+@options.pretokenizer
+@click.option("--pretokenizer-b", metavar="NAME|PATTERN|none", help="The same for B, if it differs.")
 @options.specials
 @click.option("--specials-b", metavar="FILE|NAME", help="The same for B, if it differs.")
 @options.format
 @click.option("--format-b", "format_name_b", metavar="FORMAT", help="The same for B, if it differs.")
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    metavar="N",
+    help="For all texts: give up after N seconds, 60 by default.",
+)
 @options.force
 @options.json
 def command(
-    a: str,
-    ids_a: str,
-    b: str,
-    ids_b: str,
+    tokenizers_and_ids: tuple[str, ...],
     output: str | None,
     special: Literal["drop", "keep"],
+    max_seconds: float,
     as_json: bool,
     **sides: Unpack[_Sides],
 ) -> int:
@@ -93,32 +102,30 @@ def command(
     Printed are the numbers of ids in the units, the units that split a character, and the units that a single id of the
     other side spells, too. -o FILE has all units, with these ids.
 
-    Exit status: 0 aligned, 2 trouble, or different texts.
+    Without IDS_A and IDS_B the answer is about all texts: how long a unit can become, with a text.
+
+    Exit status: 0 aligned, or bounded, 1 not bounded, 2 different texts, or trouble.
 
     \b
     Examples:
-      tokdfa align gpt2/ gpt2.npy llama/tokenizer.json llama.npy
-      tokdfa align teacher/ teacher.npy student/ student.npy -o units.npz
+      tokdfa align teacher/ teacher.npy student/tokenizer.json student.npy -o units.npz
+      tokdfa align teacher/ student/
     """
-    from tokdfa.jobs.alignment.api import align
-    from tokdfa.tokenizers.loading import load_unsplit
-
-    if ids_a == ids_b == "-":
-        raise click.UsageError("standard input is one stream, so IDS_A and IDS_B cannot both be -")
+    if len(tokenizers_and_ids) not in (2, 4):
+        raise click.UsageError("give A, IDS_A, B and IDS_B, in this order; or only A and B, for all texts")
     asked: dict[str, Any] = dict(sides)
-    names = ("documents", "dtype", "field", "specials", "format_name")
+    names = ("documents", "dtype", "field", "pretokenizer", "specials", "format_name")
     of_a = {name: asked[name] for name in names}
     of_b = {name: asked[name] if asked[f"{name}_b"] is None else asked[f"{name}_b"] for name in names}
-    both = [load_unsplit(tok, specials=of["specials"], format=of["format_name"]) for tok, of in ((a, of_a), (b, of_b))]
-    streams = []
-    for tokenizer, ids, of in zip(both, (ids_a, ids_b), (of_a, of_b), strict=True):
-        with of_file(ids):
-            found, starts = _stream(ids, of)
-            streams.append((tokenizer.decoder.check(found), starts))
-    alignment = align(
-        both[0], streams[0][0], both[1], streams[1][0],
-        documents_a=streams[0][1], documents_b=streams[1][1], special=special,
-    )  # fmt: skip
+    if len(tokenizers_and_ids) == 2:
+        a, b = tokenizers_and_ids
+        if output is not None or any(asked[name] is not None for name in _OF_IDS):
+            raise click.UsageError("options about units and ids are for IDS_A and IDS_B")
+        return _print_longest((a, b), (of_a, of_b), max_seconds, as_json)
+    a, ids_a, b, ids_b = tokenizers_and_ids
+    if ids_a == ids_b == "-":
+        raise click.UsageError("standard input is one stream, so IDS_A and IDS_B cannot both be -")
+    alignment = _aligned((a, b), (ids_a, ids_b), (of_a, of_b), special)
     if output is not None:
         alignment.save(output)
     fields = {"a": a, "b": b, **_fields(alignment)}
@@ -129,12 +136,57 @@ def command(
     return 0
 
 
-def _stream(ids: str, of: dict[str, Any]) -> tuple[IntegerArray, Int64Array | None]:
+def _aligned(
+    paths: tuple[str, str],
+    stores: tuple[str, str],
+    options: tuple[dict[str, Any], dict[str, Any]],
+    special: Literal["drop", "keep"],
+) -> Alignment:
+    """Return the units of two stores of ids."""
+    from tokdfa.jobs.alignment.api import align
+    from tokdfa.tokenizers.loading import load_unsplit
+
+    both = [
+        load_unsplit(a, specials=of["specials"], format=of["format_name"]) for a, of in zip(paths, options, strict=True)
+    ]
+    (ids_a, starts_a), (ids_b, starts_b) = map(_stream, both, stores, options)
+    return align(both[0], ids_a, both[1], ids_b, documents_a=starts_a, documents_b=starts_b, special=special)
+
+
+def _print_longest(
+    paths: tuple[str, str], options: tuple[dict[str, Any], dict[str, Any]], max_seconds: float, as_json: bool
+) -> int:
+    """Print how long units can become over all texts, and return the exit status."""
+    from tokdfa.jobs.alignment.longest import longest_unit
+    from tokdfa.tokenizers.loading import load
+
+    both = [
+        load(a, pretokenizer=of["pretokenizer"], specials=of["specials"], format=of["format_name"])
+        for a, of in zip(paths, options, strict=True)
+    ]
+    for tokenizer, path, of, option in zip(both, paths, options, ("", "-b"), strict=True):
+        remark_unsplit(tokenizer, path, of["pretokenizer"], f"--pretokenizer{option}")
+    found = longest_unit(*both, max_seconds=max_seconds)
+    unit = found.witness
+    assert unit is not None
+    if as_json:
+        names = ("text", "start", "stop", "ids_a", "ids_b", "pump")
+        witness = {name: getattr(unit, name) for name in names}
+        answer = {"bounded": found.holds, "most_bytes": found.most, "exact": found.is_exact, "witness": witness}
+        print_json({"a": paths[0], "b": paths[1], **answer})
+    else:
+        say(found.reason)
+        say(f"bytes {unit.start}-{unit.stop}: ids {shown_ids(unit.ids_a)} of A, {shown_ids(unit.ids_b)} of B")
+    return 0 if found else 1
+
+
+def _stream(tokenizer: AnyTokenizer, ids: str, of: dict[str, Any]) -> tuple[IntegerArray, Int64Array | None]:
     """Return the ids of a store, and where its documents begin."""
     import numpy as np
 
-    chunks, documents, _ = ids_and_documents(ids, of["dtype"], of["field"], of["documents"])
-    found: IntegerArray = np.concatenate([np.zeros(0, dtype=np.int64), *chunks])
+    with of_file(ids):
+        chunks, documents, _ = ids_and_documents(ids, of["dtype"], of["field"], of["documents"])
+        found = tokenizer.decoder.check(np.concatenate([np.zeros(0, dtype=np.int64), *chunks]))
     if isinstance(documents, int):
         starts = np.append(0, np.flatnonzero(found == documents) + 1)
         documents = starts[(starts < len(found)) | (starts == 0)]

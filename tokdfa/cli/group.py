@@ -107,7 +107,19 @@ _VARIABLE = "_TOKDFA_COMPLETE"
 # Parameters that take files, apart from those with the metavar FILE.
 _FILES = frozenset(
     {
-        *("tok", "a", "b", "ids", "ids_a", "ids_b", "files", "paths", "pattern_and_ids", "pattern_replacement_and_ids"),
+        *(
+            "tok",
+            "a",
+            "b",
+            "ids",
+            "ids_a",
+            "ids_b",
+            "files",
+            "paths",
+            "pattern_and_ids",
+            "pattern_replacement_and_ids",
+            "tokenizers_and_ids",
+        ),
         *("corpus", "path", "output", "documents", "tokenizers", "table"),
     }
 )

@@ -60,6 +60,8 @@ VALUES: dict[str, Any] = {
     "ByteCheck": tokdfa.check_bytes(TOKENIZER, "decoded"),
     "Miscount": tokdfa.check_bytes(TOKENIZER, "decoded").witness,
     "Alignment": tokdfa.align(TOKENIZER, [64, 2513], TOKENIZER, [64, 261, 1193]),
+    "LongUnit": tokdfa.longest_unit(TOKENIZER, TOKENIZER).witness,
+    "UnitLength": tokdfa.longest_unit(TOKENIZER, TOKENIZER),
     "PrefixCheck": tokdfa.check_prefix(TOKENIZER, [64, 261, 1193], [64, 2513]),
     "Pieces": TOKENIZER.split("a b"),
     "Piece": TOKENIZER.split("a b")[0],

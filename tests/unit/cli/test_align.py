@@ -55,3 +55,17 @@ def test_units_are_written_to_a_file(files: Files, tmp_path: Path, capsys: pytes
     assert "units are written as .npz or .jsonl" in capsys.readouterr().err
     assert commands.run("align", tok, "-", tok, "-") == 2
     assert "standard input is one stream" in capsys.readouterr().err
+
+
+def test_without_ids_the_answer_is_about_all_texts(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+    a, b = files.json([(b"a", b"a")]), files.json([(b"b", b"a"), (b"a", b"a")])
+    assert commands.run("align", a, a) == 0
+    assert "a unit has at most 2 bytes" in capsys.readouterr().out
+    assert commands.run("align", a, b) == 1
+    assert "units can be as long as wanted: 'aa' can be repeated in" in capsys.readouterr().out
+    assert commands.run("align", a, b, "--max-seconds", "0.000001") == 2
+    assert "seconds" in capsys.readouterr().err
+    assert commands.run("align", a, b, "--field", "ids") == 2
+    assert "options about units and ids are for IDS_A and IDS_B" in capsys.readouterr().err
+    assert commands.run("align", a, files.ids(A), b) == 2
+    assert "give A, IDS_A, B and IDS_B" in capsys.readouterr().err

@@ -3,7 +3,8 @@
 Read `streams` first: the graph of the canonical streams of a tokenizer. Its states have one of few bases, and a row,
 the ids that may not follow the last id; so all rows of a base are treated at once. `byte_tables` has counts of bytes by
 id, and the public formulas for them; `paths` decides whether sums along all streams are 0, and finds the shortest
-stream with another sum; `api` is the function `check_bytes`.
+stream with another sum; `api` is the function `check_bytes`. `product` has two streams of one text, by two tokenizers,
+and `product_graph` explores its states.
 
 Cost: the graph of a base with 100,000 ids takes some milliseconds, and is made where a question reaches it.
 """
