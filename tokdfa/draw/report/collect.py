@@ -5,18 +5,19 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.base.arrays import IntegerArray, id_array
+from tokdfa.base.arrays import Int64Array, IntegerArray, id_array
 from tokdfa.draw.graph import word_label
 from tokdfa.draw.report.page import Spelling, cut_down, shortened
 from tokdfa.jobs.validation.recent import LastIds
 from tokdfa.jobs.validation.validator import ValidationOptions, Validator
 from tokdfa.jobs.validation.violation import MergedPair, Quote, Token, Violation, ViolationKind, parts
+from tokdfa.jobs.validation.violations import KINDS, Outline
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 MAX_CELLS = 12
@@ -114,12 +115,11 @@ class Histogram:
         self.counts: list[int] = []
         self._most = most
 
-    def add(self, token: int) -> None:
-        """Count a violation at a token."""
-        self.reach(token)
-        part = token // self.width
-        self.counts += [0] * (part + 1 - len(self.counts))
-        self.counts[part] += 1
+    def add(self, tokens: Int64Array) -> None:
+        """Count violations at tokens, of which there is one at least."""
+        self.reach(int(tokens.max()))
+        found = np.bincount(tokens // self.width).tolist()
+        self.counts = [mine + more for mine, more in zip_longest(self.counts, found, fillvalue=0)]
 
     def reach(self, token: int) -> None:
         """Widen the parts until they cover this token."""
@@ -197,23 +197,23 @@ class Collection:
             how.append("special tokens by the text that they decode to")
         return ", ".join(how)
 
-    def watch(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[Violation]:
-        """Judge a stream that comes in chunks, and yield its violations."""
+    def watch(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[Sequence[Violation]]:
+        """Judge a stream that comes in chunks, and yield its violations in parts."""
         for array in map(id_array, chunks):
             for begin in range(0, len(array), CHUNK):
                 # The copy releases the array from which the chunk was cut.
                 chunk = array[begin : begin + CHUNK].copy()
                 self._documents.find(chunk, self._recent.end)
                 self._recent.append(chunk)
-                for violation in self._validator.iter_feed(chunk):
-                    self._add(violation)
-                    yield violation
+                for part in filter(len, self._validator.iter_parts(chunk)):
+                    self._add(part)
+                    yield part
                 self._close(final=False)
                 self._recent.keep(self._validator.n_kept + CONTEXT)
                 self._documents.keep(self._recent.first)
-        for violation in self._validator.iter_finish():
-            self._add(violation)
-            yield violation
+        if last := self._validator.finish():
+            self._add(last)
+            yield last
         self._close(final=True)
         self.tokens = self._validator.tokens
         self.histogram.reach(max(self.tokens - 1, 0))
@@ -228,18 +228,19 @@ class Collection:
                 still_open.append((fields, start))
         self._open = still_open
 
-    def _add(self, violation: Violation) -> None:
-        self.violations += 1
-        self.kinds[violation.kind] += 1
-        if violation.rule is not None:
-            self.rules[violation.rule] += 1
-        self.histogram.add(violation.index)
-        if len(self.shown) >= self._max_shown:
-            return
-        self.shown.append(self._fields(violation))
-        self._open.append((self.shown[-1], violation.start + len(violation.ids)))
+    def _add(self, part: Sequence[Violation]) -> None:
+        """Count violations; only those that are shown are made."""
+        outline = Outline.of(part)
+        for kind, count in zip(*(side.tolist() for side in np.unique(outline.kinds, return_counts=True)), strict=True):
+            self.kinds[KINDS[kind]] += count
+        self.rules.update(outline.rules[outline.rules >= 0].tolist())
+        self.histogram.add(outline.indices)
+        for violation in part[: max(self._max_shown - self.violations, 0)]:
+            self.shown.append(self._fields(violation, len(self.shown) + 1))
+            self._open.append((self.shown[-1], violation.start + len(violation.ids)))
+        self.violations += len(part)
 
-    def _fields(self, violation: Violation) -> dict[str, Any]:
+    def _fields(self, violation: Violation, number: int) -> dict[str, Any]:
         ids, canonical = violation.ids, violation.canonical_ids
         found = divergence(ids, () if canonical is None else canonical)
         at = violation.start + found.before
@@ -250,7 +251,7 @@ class Collection:
         self.spelling.note((*before, *(cell[0] for cell in (*table.left, *table.right))))
         return {
             **{name: value for name, value in violation.as_json().items() if name not in _NOT_ON_PAGE},
-            "n": self.violations,
+            "n": number,
             "document": document and (self._record_name(document[0]), document[1]),
             "said": self._said(violation),
             "before": before,

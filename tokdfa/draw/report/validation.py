@@ -29,7 +29,7 @@ from tokdfa.draw.report.page import (
 )
 from tokdfa.jobs.rollouts.result import counted
 from tokdfa.jobs.shards.report import Report as CorpusFindings
-from tokdfa.jobs.validation.violations import Validation, validation
+from tokdfa.jobs.validation.violations import Validation, Violations, validation
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["MAX_SHOWN", "ValidationReport", "validation_report"]
@@ -281,12 +281,9 @@ def report_on(
     collection: Collection, ids: npt.ArrayLike | Iterator[IntegerArray], *, all: bool, names: tuple[str, str]
 ) -> ValidationReport:
     """Return the page of ids that a collection, still empty, judges; see :func:`validation_report`."""
-    violations = collection.watch(ids if isinstance(ids, Iterator) else [ids])
-    if all:
-        found = tuple(violations)
-    else:
-        found = tuple(islice(violations, 1))
-        for _ in violations:
-            pass
-    result = validation(collection.tokens, found)
+    parts = collection.watch(ids if isinstance(ids, Iterator) else [ids])
+    found = Violations([*(parts if all else islice(parts, 1))])
+    for _ in parts:
+        pass
+    result = validation(collection.tokens, found if all else found[:1])
     return ValidationReport(result, collection, names[0] or collection.tokenizer.format, names[1])

@@ -135,7 +135,7 @@ def _parts(validator: Validator, chunks: Iterator[tuple[IntegerArray, bool]]) ->
     """Yield the violations in chunks, in parts that are not empty."""
     is_last = False
     for chunk, is_last in chunks:
-        yield from filter(len, validator._iter_parts(chunk, is_last=is_last))
+        yield from filter(len, validator.iter_parts(chunk, is_last=is_last))
     if not is_last:
         yield from filter(len, [[*validator.iter_finish()]])
 

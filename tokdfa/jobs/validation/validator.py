@@ -147,7 +147,7 @@ class Validator(SuggestsNames):
 
         After a violation that is not taken, the stream cannot be continued.
         """
-        for found in self._iter_parts(ids, starts, separators):
+        for found in self.iter_parts(ids, starts, separators):
             yield from found
 
     def iter_checked(
@@ -164,7 +164,7 @@ class Validator(SuggestsNames):
         feed = Feed(ids, self._begun(ids, starts), _NONE if separators is None else separators, *unknown)
         yield from self._feed(feed, is_last=False)
 
-    def _iter_parts(
+    def iter_parts(
         self,
         ids: npt.ArrayLike,
         starts: Int64Array | None = None,

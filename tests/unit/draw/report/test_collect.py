@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokdfa
 from tokdfa.draw.report.collect import CONTEXT, Collection, Histogram, LastIds
 from tokdfa.jobs.validation.api import validate
+from tokdfa.jobs.validation.violation import Violation
+from tokdfa.jobs.validation.violations import Spans
 
 
 @given(st.lists(st.lists(st.integers(0, 99), min_size=1, max_size=9)), st.integers(0, 20), st.data())
@@ -31,11 +34,12 @@ def test_recent_ids_are_the_last_of_all(chunks: list[list[int]], kept: int, data
         assert recent.between(start, stop) == stream[max(start, recent.first) : max(stop, recent.first)]
 
 
-@given(st.lists(st.integers(0, 10_000)), st.integers(1, 20))
-def test_histograms_are_counted_in_few_bins(tokens: list[int], most: int) -> None:
+@given(st.lists(st.lists(st.integers(0, 10_000), min_size=1)), st.integers(1, 20))
+def test_histograms_are_counted_in_few_bins(parts: list[list[int]], most: int) -> None:
+    tokens = [*chain.from_iterable(parts)]
     histogram = Histogram(most)
-    for token in tokens:
-        histogram.add(token)
+    for part in parts:
+        histogram.add(np.array(part, dtype=np.int64))
     histogram.reach(12_000)
     assert len(histogram.counts) <= most
     assert histogram.width & (histogram.width - 1) == 0
@@ -74,7 +78,7 @@ def test_what_is_shown_is_the_stream(data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(ids)), max_size=12)))
     chunks = [np.array(ids[low:high], dtype=np.int32) for low, high in zip([0, *cuts], [*cuts, len(ids)], strict=True)]
     collection = Collection(tokenizer, 1000)
-    found = tuple(collection.watch(iter(chunks)))
+    found = tuple(chain.from_iterable(collection.watch(iter(chunks))))
     assert found == validate(tokenizer, ids, all=True).violations
     assert collection.tokens == len(ids)
     counted = sum(collection.histogram.counts)
@@ -103,7 +107,7 @@ def test_what_is_shown_is_the_stream(data: st.DataObject) -> None:
 def test_the_piece_of_the_automaton() -> None:
     tokenizer = tokdfa.default_tokenizer()
     collection = Collection(tokenizer, 10)
-    (violation,) = collection.watch([[64, 261, 1193]])
+    ((violation,),) = collection.watch([[64, 261, 1193]])
     (fields,) = collection.shown
     dfa = tokenizer.dfa
     assert violation.pair is not None
@@ -124,13 +128,42 @@ def test_what_is_kept_is_bounded() -> None:
     letters = np.concatenate([tokenizer.encode_piece(letter) for letter in "ingle"])
     collection = Collection(tokenizer, 2)
     # One piece, in thousands of wrong tokens, and many more.
-    assert sum(1 for _ in collection.watch([[*np.tile(letters, 1_000), *([261, 1193] * 50)]])) == 51
+    assert sum(len(part) for part in collection.watch([[*np.tile(letters, 1_000), *([261, 1193] * 50)]])) == 51
     assert collection.violations == 51
     assert len(collection.shown) == 2
     lanes = collection.shown[0]["lanes"]
     assert lanes["left_more"] > 4_000
     assert lanes["right_more"] > 500
     assert len(str(collection.shown[0])) < 3_000
+
+
+def test_only_violations_that_are_shown_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others are counted as arrays, and the counts are those of all violations."""
+    tokenizer = tokdfa.default_tokenizer()
+    words = tokenizer.encode(" man in want of a wife ").tolist()
+    half = next(id for id in range(300) if tokenizer.decode_bytes([id]) == b"\xe2")
+    ids = [*([*words, 261, 1193, *words, *words[:2], half, *words] * 3_000), 220, 64]
+    every = validate(tokenizer, ids, all=True).violations
+    kinds, rules = Counter(each.kind for each in every), Counter(each.rule for each in every if each.rule is not None)
+    made: list[int] = []
+    make = Spans.__getitem__
+
+    def counted(self: Spans, number: int) -> Violation:
+        made.append(number)
+        return make(self, number)
+
+    monkeypatch.setattr(Spans, "__getitem__", counted)
+    collection = Collection(tokenizer, 5)
+    n_in_parts = sum(len(part) for part in collection.watch([ids]))
+    monkeypatch.undo()
+    assert n_in_parts == collection.violations == len(every) > 6_000
+    assert (collection.kinds, collection.rules) == (kinds, rules)
+    assert len(kinds) > 1
+    width = collection.histogram.width
+    parts = Counter(each.index // width for each in every)
+    assert {at: count for at, count in enumerate(collection.histogram.counts) if count} == parts
+    assert [fields["index"] for fields in collection.shown] == [each.index for each in every[:5]]
+    assert len(made) < 50
 
 
 def test_sentences_are_in_parts() -> None:
@@ -140,7 +173,7 @@ def test_sentences_are_in_parts() -> None:
         (tokenizer.encode_piece(b"\xff"), "not-utf8", []),
     ):
         collection = Collection(tokenizer, 10)
-        (violation,) = collection.watch([ids])
+        ((violation,),) = collection.watch([ids])
         ((*said,),) = (fields["said"] for fields in collection.shown)
         assert said[1::2] == named
         # The same sentence, but for how it shows tokens, rules and large numbers.
