@@ -73,7 +73,7 @@ class Lattices:
         if len(ways) > _MOST_WAYS:
             yield f"    … at most {_MOST_WAYS} pieces are shown"
         rounded = "sums are compared before they are rounded to 32 bits; of equal ones the longest last piece counts"
-        exact = "of equal sums the one whose last piece begins first counts"
+        exact = "of equal sums the one with the last piece that begins first counts"
         yield f"    {rounded if scores.is_rounded_late else exact}"
 
 

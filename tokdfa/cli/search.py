@@ -43,7 +43,7 @@ _SHOWN = 60
     "--longest",
     "wanted",
     flag_value="longest",
-    help="Find the leftmost, longest matches; the default for --words, of which the longest at an offset counts.",
+    help="Find the leftmost, longest matches; the default for --words, the longest at an offset counts.",
 )
 @click.option("--overlapping", "wanted", flag_value="all", help="Find all matches, overlapping ones included.")
 @options.words

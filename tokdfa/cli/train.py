@@ -144,9 +144,7 @@ def command(
     rules = GreedyRules(meant["tie"], meant["count"], meant["min_frequency"], meant["max_token_length"])
     alphabet = None if alphabet is None else given_text(alphabet, escapes=escapes)
     if alphabet is not None and reading.kind != "characters":
-        what = (
-            f"{alphabet!r} has characters, and here the symbols are bytes, all 256 of which are included; leave it out"
-        )
+        what = f"{alphabet!r} has characters, and here the symbols are bytes, and all 256 are included; leave it out"
         raise click.BadParameter(f"{what}, or give --level character", param_hint="--alphabet")
     try:
         is_folder = check_output(output, reading.kind, reading.pretokenizer, reading.suffix) is None

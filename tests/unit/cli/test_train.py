@@ -115,7 +115,7 @@ def test_more_merges_than_pairs(corpus: Path, tmp_path: Path) -> None:
         (b"text", ("--pretokenizer", "gpt5"), "no pre-tokenizer has this name: 'gpt5'"),
         (b"text", ("--pretokenizer", "(a"), "--pretokenizer, offset 0"),
         (b"text", ("--end-of-word", "attached"), "marks words made of characters, not of bytes"),
-        (b"text", ("--alphabet", "abc"), "the symbols are bytes, all 256 of which are included"),
+        (b"text", ("--alphabet", "abc"), "the symbols are bytes, and all 256 are included"),
         (b"text", ("--output", "x.bin"), "no output format has this suffix"),
         (b"text", ("--merges", "-1"), "-1 is not in the range"),
         (b"text", ("--tie", "random"), "'random' is not one of"),

@@ -315,7 +315,7 @@ def test_the_lattice_of_a_unigram_tokenizer(tok: Path, tmp_path: Path, capsys: p
         "    to 2   'a' (1)    from 1, score -1, sum -2, best",
         "    to 3   'aaa' (2)  from 0, score -2.5, sum -2.5, best",
         "           'a' (1)    from 2, score -1, sum -3",
-        "    of equal sums the one whose last piece begins first counts",
+        "    of equal sums the one with the last piece that begins first counts",
         "not canonical: 4 tokens, only the first violation is shown",
     ]
     (tmp_path / "good.txt").write_text("2 3")

@@ -116,7 +116,7 @@ class Histogram:
         self._most = most
 
     def add(self, tokens: Int64Array) -> None:
-        """Count violations at tokens, of which there is one at least."""
+        """Count violations at one token or more."""
         self.reach(int(tokens.max()))
         found = np.bincount(tokens // self.width).tolist()
         self.counts = [mine + more for mine, more in zip_longest(self.counts, found, fillvalue=0)]

@@ -256,7 +256,7 @@ def fields_of(
         raise TokenStreamError("no such framework", value=framework, hint=f"those known are {', '.join(FRAMEWORKS)}")
     said = FRAMEWORKS[framework].ranges or FRAMEWORKS[framework].messages
     if needs_mask and said is not None:
-        what = f"a mask cannot be given for {framework}, whose {said} says what was sampled"
+        what = f"a mask cannot be given for {framework}: its {said} says what was sampled"
         raise TokenStreamError(what, value=mask, hint="leave --mask out, or give --ids without --framework")
     given = {"ids": ids, "prompt": prompt}
     changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}

@@ -214,7 +214,7 @@ def test_a_field_beside_the_ids_that_may_be_the_mask_must_be_used() -> None:
 
 @pytest.mark.parametrize("framework", ["openrlhf", "nemo"])
 def test_no_mask_where_something_else_says_what_was_sampled(framework: str) -> None:
-    with pytest.raises(TokenStreamError, match=f"a mask cannot be given for {framework}, whose"):
+    with pytest.raises(TokenStreamError, match=f"a mask cannot be given for {framework}: its"):
         fields_of(framework, mask="loss_mask")
 
 
