@@ -104,7 +104,7 @@ def command(
 
     Without IDS_A and IDS_B the answer is about all texts: how long a unit can become, with a text.
 
-    Exit status: 0 aligned, or bounded, 1 not bounded, 2 different texts, or trouble.
+    Exit status: 0 aligned or bounded, 1 not bounded, 2 different texts, trouble.
 
     \b
     Examples:
