@@ -65,18 +65,24 @@ typedef struct {
     int64_t n;
     int64_t n_letters; /* of the last word */
     bool is_ended;     /* whether white space has come after it */
+    int64_t node;      /* of the trie of white space, after its letters */
 } words;
 
+/* Letters that are left out are not written. But of E2 80 . 89, which is not UTF-8, the dot is: otherwise the text would
+   be read again as a thin space, E2 80 89. No item has such a word. */
 static void write_letters(const chunk *c, words *to, const uint8_t *letters, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
-        const uint16_t letter = c->reader->letters[letters[i]];
-        if (letter == NO_LETTER) {
+        const uint16_t mapped = c->reader->letters[letters[i]], letter = mapped == NO_LETTER ? letters[i] : mapped;
+        if (mapped == NO_LETTER && (to->node == 0 || to->is_ended)) {
             continue;
         }
         if (to->is_ended && to->n > 0) {
             to->text[to->n++] = ' ';
             to->n_letters = 0;
+            to->node = 0;
         }
+        uint8_t ignored[LONGEST_SPACE];
+        read_byte(c->reader, &to->node, (uint8_t)letter, ignored);
         to->is_ended = false;
         if (to->n_letters <= c->tally->longest) {
             /* The last letter may not begin a character of white space together with the next one. */
@@ -89,7 +95,7 @@ static void write_letters(const chunk *c, words *to, const uint8_t *letters, int
 /* Write the words between two locations, at most n of them and an incomplete one; returns how many bytes they have.
    Bytes that are held back at the end are left out; `node` has them. */
 static words write_words(const chunk *c, uint64_t begin, uint64_t end, uint8_t *text, int64_t *node) {
-    words to = {text, 0, 0, false};
+    words to = {text, 0, 0, false, 0};
     uint8_t letters[LONGEST_SPACE];
     int64_t token = (int64_t)(begin >> 32), at = (int64_t)(begin & UINT32_MAX);
     const int64_t last = (int64_t)(end >> 32), last_byte = (int64_t)(end & UINT32_MAX);

@@ -21,7 +21,7 @@ from compile import BuildError, compile_objects, compiler_of_this_machine  # noq
 
 TARGETS = (
     "walk", "search", "encode", "documents", "train", "wordpiece", "dfa", "normalization", "unigram", "guiding",
-    "replacing", "models",
+    "replacing", "models", "ngrams",
 )  # fmt: skip
 CHECKED = ["-g", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all"]
 # The flags for the targets themselves; the targets check the kernels, so nothing may be dubious in them either.

@@ -12,6 +12,7 @@ enum { MOST_BYTES = 4096 };
 static const target *const targets[] = {
     &walk_target, &search_target,        &encode_target,  &documents_target, &train_target,     &wordpiece_target,
     &dfa_target,  &normalization_target, &unigram_target, &guiding_target,   &replacing_target, &models_target,
+    &ngrams_target,
 };
 
 static const target *target_of(const char *folder) {

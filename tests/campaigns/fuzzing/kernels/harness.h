@@ -135,6 +135,7 @@ static inline void run_target(const target *it, const uint8_t *data, size_t size
 }
 
 extern const target guiding_target, walk_target, search_target, encode_target, documents_target, train_target,
-    wordpiece_target, dfa_target, normalization_target, unigram_target, replacing_target, models_target;
+    wordpiece_target, dfa_target, normalization_target, unigram_target, replacing_target, models_target,
+    ngrams_target;
 
 #endif

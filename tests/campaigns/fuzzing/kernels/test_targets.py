@@ -35,9 +35,9 @@ def test_nothing_that_was_kept_fails(target: str, driver: Path, tmp_path: Path) 
     assert done.stdout.startswith(f"{target}: {len(inputs(target))} inputs"), done.stdout
     n_failing = int(done.stdout.split(", ")[1].split()[0])
     # These take no memory of their own.
-    assert (n_failing > 20) == (target not in ("walk", "documents", "normalization", "replacing", "models")), (
-        done.stdout
-    )
+    assert (n_failing > 20) == (
+        target not in ("walk", "documents", "normalization", "replacing", "models", "ngrams")
+    ), done.stdout
 
 
 @pytest.mark.parametrize("target", TARGETS)

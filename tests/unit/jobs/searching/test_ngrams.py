@@ -240,6 +240,16 @@ def test_a_word_cut_at_the_end_of_a_chunk_does_not_end_there() -> None:
         assert counter.found_ngrams(totals) == []
 
 
+def test_no_white_space_comes_of_letters_around_a_dot() -> None:
+    # Without its dot this word of broken bytes is a thin space, E2 80 89.
+    tokenizer = tokdfa.default_tokenizer()
+    byte_of = {tokenizer.decode_bytes([id]): id for id in range(256)}
+    ids = np.array([byte_of[bytes([byte])] for byte in b"a \xe2\x80.\x89 b\xe2\x80..\x89 a b"])
+    counter = NgramCounter(tokenizer, ["a b", "abcd"], 2, "lm-eval")
+    for cut in range(len(ids) + 1):
+        assert counter.count([Chunk(ids[:cut]), Chunk(ids[cut:])]).counts.tolist() == [[1, 1]], cut
+
+
 def test_words_of_equal_hashes_are_told_apart() -> None:
     # Of Thue and Morse: the hashes of such words of 2,048 letters are equal for every odd factor, modulo 2**64.
     word = "a"
