@@ -58,7 +58,11 @@ from tokdfa.jobs.identification.api import identify_each as identify_each
 from tokdfa.jobs.measures.api import ByteCheck as ByteCheck
 from tokdfa.jobs.measures.api import Miscount as Miscount
 from tokdfa.jobs.measures.api import check_bytes as check_bytes
+from tokdfa.jobs.measures.bounds import bounds as bounds
 from tokdfa.jobs.measures.byte_tables import ByteTable as ByteTable
+from tokdfa.jobs.measures.extremes import Bounds as Bounds
+from tokdfa.jobs.measures.extremes import Extreme as Extreme
+from tokdfa.jobs.measures.extremes import Extremes as Extremes
 from tokdfa.jobs.replacing.api import Replacer as Replacer
 from tokdfa.jobs.replacing.api import replace as replace
 from tokdfa.jobs.replacing.result import Change as Change

@@ -157,6 +157,15 @@ def of_align(files: Files) -> Iterator[Run]:
     yield files.json([(b"a", b"a")]), files.json([(b"b", b"a"), (b"a", b"a")])
 
 
+def of_bounds(files: Files) -> Iterator[Run]:
+    yield (files.json(),)
+    yield files.json(), "--bytes", "9"
+    yield files.json(), "--language", "(ab)+", "--other", files.json()
+    # The Kelvin sign is not in NFC, so no text is found with as many bytes a token as the proof has.
+    tok = _with(files.json([(b"\xe2", b"\x84"), (b"\xe2\x84", b"\xaa")]), normalizer={"type": "NFC"})
+    yield tok, "--language", "[\u212aa]+"
+
+
 def of_decode(files: Files) -> Iterator[Run]:
     yield files.merges(), files.ids(64, 65)
     yield files.merges(), files.ids(64, GPT2_BYTES.index(0xC3)), "--errors", "ignore"
@@ -568,6 +577,7 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "forced": of_forced,
     "bytes": of_bytes,
     "align": of_align,
+    "bounds": of_bounds,
     "split": of_split,
     "fingerprint": of_fingerprint,
     "locality": of_locality,

@@ -41,6 +41,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "forced": "Decide whether forced text keeps its ids",
         "bytes": "Decide whether counts of bytes add up",
         "align": "Cut two streams of one text alike",
+        "bounds": "Show the fewest and the most tokens of texts",
     },
     "Search ids": {
         "search": "Find a regular expression in ids",
@@ -120,7 +121,7 @@ _FILES = frozenset(
             "pattern_replacement_and_ids",
             "tokenizers_and_ids",
         ),
-        *("corpus", "path", "output", "documents", "tokenizers", "table"),
+        *("corpus", "path", "output", "documents", "tokenizers", "table", "other"),
     }
 )
 

@@ -8,7 +8,7 @@
 - `splices`: whether two texts can be encoded separately, and whether a text can forge a control id;
   `templates`: both for the templates of chats;
 - `alignment`: two streams of ids of one text, cut where both have a boundary;
-- `measures`: numbers that hold for every text, such as whether counts of bytes add up;
+- `measures`: numbers that hold for every text, whether counts of bytes add up, and how many tokens a text can have;
 - `examination`: whether the files of a model's folder agree;
 - `rollouts`: what of a rollout is a bug, what is drift, and what a junction;
 - `shards`: corpora of many files, whose reports add up; `identification`: which tokenizer made them.

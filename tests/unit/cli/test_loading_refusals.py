@@ -39,6 +39,7 @@ COMMANDS = {
     "forced": "forced TOK --language ab",
     "bytes": "bytes TOK bytes",
     "align": "align TOK IDS TOK IDS",
+    "bounds": "bounds TOK",
     "rollouts": "rollouts TOK ROLLOUTS --ids ids --mask none",
 }
 

@@ -35,6 +35,7 @@ OF_TEXT = {
     "ban": ["{}", "ab"],
     "forced": ["{}", "--language", "ab"],
     "bytes": ["{}", "bytes"],
+    "bounds": ["{}"],
     "replace": ["{}", "a", "b", "ids.txt"],
     "fingerprint": ["{}"],
 }

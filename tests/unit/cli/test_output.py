@@ -62,6 +62,7 @@ def _arguments(folder: Path) -> dict[str, tuple[int, list[object]]]:
         "forced": (0, [tok, "--language", "é(漢|b)"]),
         "bytes": (0, [tok, "bytes"]),
         "align": (0, [tok, ids, tok, ids]),
+        "bounds": (0, [tok, "--language", "é+漢"]),
         "fingerprint": (0, [tok]),
         "info": (0, [folder / "merges.txt"]),
         "info --language": (0, [folder / "merges.txt", "--language", "hé|漢"]),

@@ -117,6 +117,25 @@ class Texts:
             n_specials=special_target.shape[1], **groups._asdict(),
         )  # fmt: skip
 
+    def has_size(self, total: int) -> bool:
+        """Return whether some text of the language has `total` bytes."""
+        here = np.zeros(self.n_states + 1, dtype=np.bool_)
+        here[self.initial] = True
+        known: dict[bytes, int] = {}
+        step = 0
+        while step < total:
+            before = known.setdefault(here.tobytes(), step)
+            if before < step:
+                # The sets repeat from here on: whole periods are left out.
+                step, known = total - (total - step) % (step - before), {}
+                if step == total:
+                    break
+            after = np.zeros_like(here)
+            after[np.unique(self._table[here])] = True
+            after[NOWHERE] = False
+            here, step = after, step + 1
+        return bool((here & self.final).any())
+
     def after_id(self, state: int, id: int) -> int:
         """Return the state after the text of an id; `NOWHERE` if no text of the language continues with it."""
         number = int(self._tokens.struct.fields["special_of"][id])
@@ -143,12 +162,14 @@ class Texts:
         return "" if cut is None or cut.head else cut.text
 
 
-def texts_of(tokens: Tokens, wanted: str | TokenDFA | None, without: ByteMachine | None = None) -> Texts:
+def texts_of(
+    tokens: Tokens, wanted: str | TokenDFA | None, without: ByteMachine | None = None, *, has_controls: bool = True
+) -> Texts:
     """Return a language of texts, over ids; between control tokens they are restricted to the texts of `without`.
 
     None is the language of all texts, in which special tokens cut the stream wherever they are.
     """
-    machine = _wanted(tokens, wanted)
+    machine = _wanted(tokens, wanted, has_controls)
     if without is not None:
         # The streams with all texts, between control tokens, among those that remain.
         ends = np.where(without.final, without.initial, NOWHERE).astype(np.int32)
@@ -162,8 +183,8 @@ def texts_of(tokens: Tokens, wanted: str | TokenDFA | None, without: ByteMachine
     return found
 
 
-def _wanted(tokens: Tokens, wanted: str | TokenDFA | None) -> ByteMachine:
-    """Return the automaton of a language, which reads special tokens too."""
+def _wanted(tokens: Tokens, wanted: str | TokenDFA | None, has_controls: bool) -> ByteMachine:
+    """Return the automaton of a language, which reads special tokens too; control tokens only if it `has_controls`."""
     ids = tokens.special_ids.tolist()
     if wanted is None:
         table = np.array([[0], [1]], dtype=np.int32)
@@ -175,8 +196,7 @@ def _wanted(tokens: Tokens, wanted: str | TokenDFA | None) -> ByteMachine:
         hint = "tokdfa.language(pattern, bytes(range(256))) makes one"
         raise WrongTypeError("a language is a regular expression or an automaton over bytes", value=wanted, hint=hint)
     machine = machine_of(dfa)
-    if not tokens.tokenizer.found_specials:
-        nothing = np.zeros(len(machine.table), dtype=np.int32)
-        return machine.with_specials(nothing for _ in ids)
+    nothing = np.zeros(len(machine.table), dtype=np.int32)
+    left_out = {*(ids if not tokens.tokenizer.found_specials else [] if has_controls else tokens.tokenizer.control_ids)}
     # A special token is the content with which the text spells it.
-    return machine.with_specials(machine.after(tokens.bytes_of(id)) for id in ids)
+    return machine.with_specials(nothing if id in left_out else machine.after(tokens.bytes_of(id)) for id in ids)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.base.arrays import Int32Array, Int64Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.budget import Budget
 from tokdfa.jobs.measures.streams import Streams, grouped
 
@@ -36,6 +36,10 @@ class Paths:
         self.streams, self.weights, self.budget = streams, weights, budget
         self.n_classes = len(weights.difference)
 
+    def within(self, budget: Budget) -> Paths:
+        """Return the same paths with another budget."""
+        return Paths(self.streams, self.weights, budget)
+
     def coded(self, base: Int32Array, ids: Int32Array) -> Int64Array:
         """Return the states with some bases after ids."""
         rows = self.streams.sets.row_of[ids]
@@ -45,12 +49,12 @@ class Paths:
         """Return the base and the class of a state."""
         return divmod(code // self.streams.n_rows, self.n_classes)
 
-    def following(self, base: int, rows: Int64Array, longest: Int64Array | None) -> tuple[Int64Array, Int32Array]:
-        """Return the states after the ids that follow any of some rows, with the ids; up to `longest` bytes each."""
+    def following(self, base: int, rows: Int64Array, useful: BoolArray | None) -> tuple[Int64Array, Int32Array]:
+        """Return the states after the ids that follow any of some rows, with the ids: those that are `useful`."""
         self.budget.check_time()
         edges = self.streams.edges(base)
-        if longest is not None:
-            kept = np.flatnonzero(longest[edges.ids])
+        if useful is not None:
+            kept = np.flatnonzero(useful[edges.ids])
             edges = type(edges)(*(part[kept] for part in edges))
         n_forbidding = self.streams.sets.count_forbidding(edges.position, rows)
         free = (n_forbidding < len(rows)) & (edges.free >= 0)

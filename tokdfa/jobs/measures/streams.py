@@ -9,6 +9,7 @@ for all others (`cut`: a piece begins with it), if to any. Control tokens are no
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import OrderedDict
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +17,12 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.guiding.prefixes import BaseKey, MoveTables, State, base_of, prefixes_of
+from tokdfa.jobs.guiding.texts import texts_of
 from tokdfa.jobs.guiding.tokens import FollowSets, tokens_of
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer, has_rules
+
+_MAX_KEPT = 1 << 25
 
 
 class Edges(NamedTuple):
@@ -62,28 +66,34 @@ class Streams(ABC):
 class ByteStreams(Streams):
     """The graph of a byte pair tokenizer over bytes that encodes texts unchanged; texts in a normal form count, too."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, language: str | None = None) -> None:
         read = tokenizer.read_in_form
         tokens = tokens_of(tokenizer if read is None else read[0])
-        prefixes = prefixes_of(tokens)
+        prefixes = prefixes_of(tokens, None if language is None else texts_of(tokens, language, has_controls=False))
         ordinary = tokens.usable | tokens.special
         ordinary[tokenizer.control_ids] = False
         super().__init__(tokens.follow_sets, ordinary)
+        self.texts = prefixes.texts
         self._tables = MoveTables(prefixes)
         self._prefixes = prefixes
         self._keys: list[BaseKey] = [base_of(prefixes.initial)]
         self._numbers: dict[BaseKey, int] = {self._keys[0]: 0}
-        self._edges: dict[int, Edges] = {}
+        self._edges: OrderedDict[int, Edges] = OrderedDict()
+        self._n_kept = 0
 
     def edges(self, base: int) -> Edges:
-        """Return the edges of a base; small ones are kept."""
+        """Return the edges of a base; those asked for last are kept."""
         if base in self._edges:
+            self._edges.move_to_end(base)
             return self._edges[base]
         moves = self._tables.of(self._keys[base])
         kept = np.flatnonzero(self.ordinary[moves.ids])
         ids, spelled, text = moves.ids[kept], moves.spelled[kept], moves.text[kept]
         free, cut = (self._bases(split[kept], spelled, text) for split in (moves.free, moves.cut))
         found = self._edges[base] = Edges(ids, free, cut, moves.position[kept])
+        self._n_kept += len(ids)
+        while self._n_kept > _MAX_KEPT and len(self._edges) > 1:
+            self._n_kept -= len(self._edges.popitem(last=False)[1].ids)
         return found
 
     def _bases(self, split: Int32Array, spelled: Int32Array, text: Int32Array) -> Int32Array:
@@ -108,12 +118,15 @@ class ByteStreams(Streams):
         return self._prefixes.is_final(State(split, 0, spelled, text))
 
 
-def streams_of(tokenizer: AnyTokenizer) -> Streams:
-    """Return the graph of the canonical streams of a tokenizer, which keeps it; others than byte pairs are refused."""
+def streams_of(tokenizer: AnyTokenizer, language: str | None = None) -> ByteStreams:
+    """Return the graph of the canonical streams of a tokenizer, with their texts in a language if one is given.
+
+    The tokenizer keeps the graph of all texts. Other tokenizers than byte pairs are refused.
+    """
     if not has_rules(tokenizer):
         what = f"counts for every text are only known of byte pairs, and these tokens are made by {tokenizer.algorithm}"
         raise UnsupportedFeatureError(what)
-    return tokenizer.derived(ByteStreams)
+    return tokenizer.derived(ByteStreams) if language is None else ByteStreams(tokenizer, language)
 
 
 def grouped(keys: Int64Array) -> list[Int64Array]:

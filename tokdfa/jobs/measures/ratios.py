@@ -1,0 +1,83 @@
+"""The greatest ratio of two sums along canonical streams, such as bytes a token, with a text that attains it.
+
+Dinkelbach's method: the ratio of some text is a first guess. Each id then weighs its gain less the guess times its
+cost, and a cycle with a positive sum has a greater ratio, which is the next guess. If no cycle has one, then the sums
+are potentials that prove that no text has a greater ratio. At the end of a text, a path may begin another one, so
+texts are cycles, too. A cycle within a text is repeated: longer and longer texts approach its ratio.
+
+W. Dinkelbach, *On nonlinear fractional programming*, 1967.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.base.arrays import Int64Array
+from tokdfa.jobs.measures.climbing import RESET, Climb, end_of, reach
+from tokdfa.jobs.measures.paths import Paths
+
+
+class Pumped(NamedTuple):
+    """The ids of texts: the beginning, a part that may be repeated, and the end. Nothing is repeated if it is empty."""
+
+    before: tuple[int, ...] = ()
+    repeated: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+
+    def ids(self, times: int = 1) -> tuple[int, ...]:
+        """Return the ids with the part repeated so often."""
+        return self.before + self.repeated * times + self.after
+
+
+class Ratio(NamedTuple):
+    """A greatest ratio, with its text, and the potentials that prove it."""
+
+    value: Fraction
+    stream: Pumped
+    potentials: Climb
+
+
+def pumped(paths: Paths, state: int, steps: Iterable[int], reached: Climb | None = None) -> Pumped:
+    """Return a stream that repeats some steps, which lead from a state to itself; `reached` has paths to the state."""
+    before = (reached or reach(paths, up_to=state)).path(state)[1]
+    return Pumped(tuple(before), tuple(steps), tuple(end_of(paths, reach(paths, state, up_to_end=True))))
+
+
+def greatest_ratio(paths: Paths, reached: Climb, gain: Int64Array, cost: Int64Array, first: tuple[int, ...]) -> Ratio:
+    """Return the greatest sum of gains over the sum of costs of any text; `first` are the ids of some text."""
+
+    def ratio(ids: Iterable[int]) -> Fraction:
+        chosen = np.fromiter(ids, dtype=np.int64)
+        return Fraction(int(gain[chosen].sum()), int(cost[chosen].sum()))
+
+    value, stream = ratio(first), Pumped(after=first)
+    while True:
+        weight = value.denominator * gain - value.numerator * cost
+        climb = Climb(paths, weight, reached.codes, resets=True)
+        found = climb.cycle()
+        if found is None:
+            return Ratio(value, stream, climb)
+        state, steps = found
+        if RESET in steps:
+            texts = texts_of_cycle(steps)
+            best = max(texts, key=ratio)
+            value, stream = ratio(best), Pumped(after=best)
+        else:
+            value, stream = ratio(steps), pumped(paths, state, steps, reached)
+
+
+def texts_of_cycle(steps: list[int]) -> list[tuple[int, ...]]:
+    """Return the ids of each text of a cycle that begins texts anew."""
+    begin = steps.index(RESET) + 1
+    texts: list[list[int]] = [[]]
+    for id in chain(steps[begin:], steps[:begin]):
+        if id == RESET:
+            texts.append([])
+        else:
+            texts[-1].append(id)
+    return [tuple(text) for text in texts if text]
