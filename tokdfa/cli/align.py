@@ -104,7 +104,7 @@ def command(
 
     Without IDS_A and IDS_B the answer is about all texts: how long a unit can become, with a text.
 
-    Exit status: 0 aligned or bounded, 1 not bounded, 2 different texts, trouble.
+    Exit status: 0 aligned or bounded, 1 unbounded, 2 trouble or other texts.
 
     \b
     Examples:
