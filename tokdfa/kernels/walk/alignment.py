@@ -44,7 +44,8 @@ class SpelledIds:
         if int(bounds[0]) != 0 or int(bounds[-1]) != len(ids) or (np.diff(bounds) < 0).any():
             raise ValueError("the texts must have all ids, one after the other")
         self.n_texts = len(bounds) - 1
-        self.n_silent = int(np.count_nonzero((np.diff(offsets) == 0)[ids]))
+        # PERF: the ids are checked, and numpy looks up twice as fast if it need not check them.
+        self.n_silent = int(np.count_nonzero((np.diff(offsets) == 0).take(ids, mode="clip")))
         self.n_spelled = len(ids) - self.n_silent
         padded = np.concatenate((text, _PADDING))
         self.struct = Struct("tokdfa_spelled_ids", text=padded, offsets=offsets, ids=ids, bounds=bounds)
