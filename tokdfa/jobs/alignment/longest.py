@@ -8,7 +8,6 @@ states are explored: without such a circle the longest unit is the longest path.
 
 from __future__ import annotations
 
-import string
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -143,23 +142,12 @@ def longest_unit(tok_a: AnyTokenizer, tok_b: AnyTokenizer, *, max_seconds: float
     texts = _Texts(tok_a, tok_b)
     if Parts(cast(Tokenizer, tok_a), cast(Tokenizer, tok_b), ignore_ids=True).are_same():
         return texts.of_single_tokens()
-    for text in _repeated(max(map(len, texts.sides[0].words + texts.sides[1].words))):
+    for text in texts.repeated():
         budget.check_time()
         found = texts.pumped(text)
         if found is not None:
             return UnitLength(False, found)
     return _explored(texts, Product(tok_a, tok_b, budget))
-
-
-_REPEATED, _BEFORE = "aeon0-=.* \n", ("", *string.ascii_letters, *'0 .,-=*#/"')
-
-
-def _repeated(longest: int) -> Iterator[str]:
-    """Yield texts of a repeated character with another one before it, which end much later than a token can."""
-    size = min(4 * longest, _MOST_REPEATED)
-    for repeated in _REPEATED:
-        for before in _BEFORE:
-            yield before + repeated * size
 
 
 class _Texts:
@@ -207,6 +195,19 @@ class _Texts:
             if unit is not None and (best is None or unit.stop > best.stop - best.start):
                 best = unit
         return _bounded(best, len(lengths[0]))
+
+    def repeated(self) -> Iterator[str]:
+        """Yield texts of a word that only one side has, and its last bytes repeated, which both have twice in a word.
+
+        With `fa` in one vocabulary, and `aa` in both, it is `faaaaa…`: the ids of one side may be a byte ahead.
+        """
+        words = [{side.words[id] for id in np.flatnonzero(side.streams.ordinary).tolist()} for side in self.sides]
+        common = words[0] & words[1]
+        size = min(4 * self._longest_word, _MOST_REPEATED)
+        for word in sorted(words[0] ^ words[1], key=lambda word: (len(word), word)):
+            for last in (word[at:] for at in range(len(word) - 1, max(len(word) - 5, -1), -1)):
+                if 2 * last in common and not _is_cut(word) and not _is_cut(last):
+                    yield (word + last * (size // len(last))).decode()
 
     def pumped(self, text: str) -> LongUnit | None:
         """Return the longest unit of a text with a part that can be repeated in it; None if there is none."""
