@@ -93,14 +93,20 @@ class Conversation:
         return self.mask.index(1) if 1 in self.mask else len(self.mask)
 
     def verl(self) -> dict[str, list[int]]:
-        """Return the fields of verl's AgentLoopOutput: 1 for the ids of the model, 0 for the ids of tools."""
+        """Return the fields of verl's AgentLoopOutput with ids: 1 for the ids of the model, 0 for those of tools.
+
+        Its `metrics`, which have no default, are the caller's.
+        """
         n = self._n_prompt
         return {"prompt_ids": self.ids[:n], "response_ids": self.ids[n:], "response_mask": self.mask[n:]}
 
     def trl(self) -> dict[str, list[int]]:
-        """Return the ids and the mask of TRL's GRPO with tools."""
+        """Return the ids and the mask of one completion, as a `rollout_func` of TRL's GRPO returns them in lists.
+
+        The trainer reads `env_mask` as the mask of tools; `logprobs`, which it also asks for, are the caller's.
+        """
         n = self._n_prompt
-        return {"prompt_ids": self.ids[:n], "completion_ids": self.ids[n:], "tool_mask": self.mask[n:]}
+        return {"prompt_ids": self.ids[:n], "completion_ids": self.ids[n:], "env_mask": self.mask[n:]}
 
     def slime(self) -> dict[str, Any]:
         """Return the fields of slime's Sample; the mask is for the response."""

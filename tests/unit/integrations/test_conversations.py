@@ -94,7 +94,7 @@ def test_records_have_the_fields_of_the_projects() -> None:
     assert talk.trl() == {
         "prompt_ids": record.prompt_ids,
         "completion_ids": record.response_ids,
-        "tool_mask": [1, 1, 0],
+        "env_mask": [1, 1, 0],
     }
     assert talk.slime() == {"tokens": talk.ids, "response_length": 3, "loss_mask": [1, 1, 0]}
     assert talk.vllm() == {"prompt_token_ids": talk.ids}
