@@ -87,7 +87,7 @@ class StepStates(TextStates):
         while begin < end and is_byte[ids[end - 1]]:
             end -= 1
         # No run of byte tokens crosses the ends of these ids.
-        texts.append(self._decoder.later.string_of(ids[begin:end]))
+        texts.append(self._decoder.later_text(ids[begin:end]))
         for id in ids[max(begin, end) :].tolist():
             text, state = self.read(state, id)
             texts.append(text)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tokdfa.base.arrays import Int64Array
 from tokdfa.tokenizers.encoding.added_tokens import AddedTokens
 from tokdfa.tokenizers.encoding.special import Special
 
 _CHARACTERS = 0x110000
+# The characters of texts, the most common one last; others are rare.
+_COMMON = "ZQXJYKVUzqxj9876GRDLONFE5W4P3H2C0BM1TISA\n-,.kvbpygfwmucldhrsinoate "
 
 
 class Found(NamedTuple):
@@ -29,6 +32,7 @@ class StopStrings:
     def __init__(self, strings: Sequence[str]) -> None:
         self.strings = strings
         self._finder = AddedTokens(Special(number, string) for number, string in enumerate(strings))
+        self._rare = AddedTokens(Special(number, string) for number, string in enumerate({*map(_rare, strings)}))
         self.longest = max(map(len, strings), default=0)
         # A node is reached from another one by a character: child[node * _CHARACTERS + code point].
         self._child: dict[int, int] = {}
@@ -88,12 +92,29 @@ class StopStrings:
     def search(self, text: str) -> tuple[int, Found | None]:
         """Walk a long text from node 0, but only through the first string in it, or its end."""
         data = text.encode("utf-8")
-        finder = self._finder.outer_finder
-        spans = None if finder is None else finder.find(data)
-        if spans is None or not len(spans):
+        spans = self._spans(data)
+        if not len(spans):
             return self.walk(0, text[len(text) - self.longest + 1 :] if len(text) >= self.longest else text)
         # The leftmost string: the first one to end does so within it.
         start, end = (len(data[:at].decode("utf-8")) for at in spans[0, :2].tolist())
         node, found = self.walk(0, text[start:end])
         assert found is not None
         return node, Found(found.stop_index, start + found.end)
+
+    def _spans(self, data: bytes) -> Int64Array:
+        """Return where strings are in UTF-8; none if none of their rare ends is there."""
+        rare, finder = self._rare.outer_finder, self._finder.outer_finder
+        assert rare is not None
+        assert finder is not None
+        spans = rare.find(data)
+        return finder.find(data) if len(spans) else spans
+
+
+def _rare(string: str) -> str:
+    r"""Return the rest of a string from its rarest characters on, so that few pairs of bytes of a text may begin it.
+
+    "the end.\n" gives ".\n": prose has few full stops, and fewer before the end of a line.
+    """
+    ranks = [_COMMON.find(character) for character in string]
+    at = min(range(len(string)), key=lambda at: (sum(ranks[at : at + 2]), at))
+    return string[at:]

@@ -273,21 +273,40 @@ class StreamDecoder(SuggestsNames):
 
     def _feed_chunk(self, ids: Any) -> str:
         is_one = np.ndim(ids) == 0
-        checked = self._decoder.check([ids] if is_one else ids, self._n_read)
+        ids = [ids] if is_one else ids
+        try:
+            checked = self._decoder.check(ids)
+        except TokenStreamError:
+            # Its place in the stream is counted only now.
+            checked = self._decoder.check(ids, self._n_read)
         if self._is_over():
             raise self._refused(None)
         texts = []
         for begin in range(0, len(checked), self._tuning.block):
             block = checked[begin : begin + self._tuning.block]
             whole = self._rows.states.reads_many(len(block))
-            for part in (block,) if whole else block.tolist():
-                texts.append(self._feed_block(part) if whole else self.feed(part))
-                if self._is_over():
-                    return "".join(texts)
+            texts.append(self._feed_block(block) if whole else self._feed_each(block.tolist()))
+            if self._is_over():
+                break
         return "".join(texts)
 
     def _is_over(self) -> bool:
         return bool(self._row.end)
+
+    def _feed_each(self, ids: list[int]) -> str:
+        """Read ids that were checked one by one, up to a stop string."""
+        row, entries = self._row, list[_Entry]()
+        for id in ids:
+            entry = row[id]
+            entries.append(entry)
+            row = entry[1]
+            if row.end:
+                break
+        self._row = row
+        self._noted += entries
+        if len(self._noted) > self._most_noted:
+            self._forget()
+        return "".join([text for text, _, _ in entries])
 
     def _feed_block(self, ids: Int32Array) -> str:
         rows, row = self._rows, self._row

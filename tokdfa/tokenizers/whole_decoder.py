@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from copy import copy
 from functools import cached_property
 from itertools import pairwise
@@ -167,6 +168,14 @@ class WholeDecoder(Decoder):
     def spells(self, n_ids: int) -> bool:
         """Return whether so many ids that follow others are read faster by their bytes than by the steps."""
         return self._spelled_for(n_ids) is not None
+
+    def later_text(self, ids: Int32Array) -> str:
+        """Return the text of checked ids that follow others, with no run of byte tokens across their ends."""
+        spelled = self._spelled_for(len(ids))
+        if spelled is not None:
+            with suppress(UnicodeDecodeError):
+                return spell(*spelled, ids)[0].tobytes().decode("utf-8")
+        return self.later.text_of(ids).text
 
     def iter_text(self, chunks: Iterable[npt.ArrayLike], errors: str = "strict") -> Generator[str, None, None]:
         _check_replaced(errors)
