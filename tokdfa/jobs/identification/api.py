@@ -84,7 +84,8 @@ def identify(
     mistake is named only if the candidate fits once it is corrected. Whether
     it fits is seen by decoding ids and encoding the text again: ids of the same vocabulary lose few of their
     neighbours, at most an eighth of the loss of the same ids when they are shifted, and ids of another vocabulary a
-    third or more.
+    third or more. Pieces of Unigram lose few in any reading: up to 65,536 ids are compared in each, and where they do
+    not tell, nothing is named and `is_enough` is False.
 
     Examples
     --------

@@ -105,6 +105,8 @@ def judge(
             for index in suspects:
                 if is_tried is None or is_tried[index]:
                     found[index] = _corrected(judged[index], sample, reading_of) or found[index]
+    if probes.is_undecided and not any(each.fits for each in found):
+        return found, False
     if min((each.left for each in found if each.fits), default=np.inf) <= _MOST_LEFT:
         return found, probes.is_enough
     return _of_parts(judged, found, sample), probes.is_enough

@@ -15,6 +15,7 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, IntegerArray
 from tokdfa.base.errors import TokdfaError
+from tokdfa.jobs.identification.free_neighbours import NEAR, has_free_neighbours, likely_shifts
 from tokdfa.jobs.identification.sample import Sample, Segment
 from tokdfa.stores.integer_types import TYPES
 from tokdfa.stores.store import signed
@@ -95,6 +96,9 @@ class Probes:
         # Rare ids may be wrong, and not the others: here more of them are looked at.
         self.more = _probe(sample.segments, 4 * _PROBE)
         self.is_enough = len(np.unique(self.more)) >= _FEWEST
+        self.many = _probe(sample.segments, 64 * _PROBE)
+        # Whether ids may be of a tokenizer, and do not tell in which reading.
+        self.is_undecided = False
         # Half of a wider integer is often 0, and the id 0 is seldom wrong next to another.
         types = [] if sample.dtype is None else [Reading(name) for name in TYPES if np.dtype(name) != self.few.dtype]
         self.types = [reading for reading in types if _is_varied(reading.ids(self.few))]
@@ -104,6 +108,11 @@ class Probes:
 
         Ids that lose some neighbours as they are, and next to none when they are shifted, are shifted.
         """
+        if has_free_neighbours(tokenizer):
+            told = [each for each in self.types if _told_shift(tokenizer, each.ids(self.many), NEAR) == 0]
+            if not told or _is_varied(self.more):
+                told += [Reading()] * (_told_shift(tokenizer, self.many, NEAR) == 0)
+            return max(told, key=self._width, default=None)
         found = [fit for fit in (_fit(tokenizer, self.few, reading) for reading in self.types) if fit.is_own()]
         if not found or _is_varied(self.more):
             own = _fit(tokenizer, _without_commonest(self.more), Reading())
@@ -118,6 +127,10 @@ class Probes:
 
     def shifted(self, tokenizer: AnyTokenizer) -> Reading | None:
         """Return the reading in which a tokenizer fits ids that are shifted; None if there is none."""
+        if has_free_neighbours(tokenizer):
+            shift = _told_shift(tokenizer, self.many, (0, *_shifts_to_try(tokenizer, self.few)))
+            self.is_undecided |= shift is None and loss_of(tokenizer, self.few) <= LARGEST_LOSS
+            return None if shift is None else Reading(offset=shift)
         found = [_shifted(tokenizer, self.few, self.more, reading) for reading in (Reading(), *self.types)]
         return _best_of([fit for fit in found if fit is not None])
 
@@ -142,6 +155,8 @@ def is_near(tokenizer: AnyTokenizer, sample: Sample) -> bool:
 
 def may_be_own(tokenizer: AnyTokenizer, sample: Sample) -> bool:
     """Return whether a tokenizer loses few neighbours of ids, and they are not the halves of wider integers."""
+    if has_free_neighbours(tokenizer):
+        return _told_shift(tokenizer, _probe(sample.segments, 64 * _PROBE), NEAR) == 0
     probe = _probe(sample.segments, _PROBE)
     ids = _without_commonest(probe)
     if len(ids) >= 2 and loss_of(tokenizer, ids) > LARGEST_LOSS:
@@ -220,14 +235,31 @@ def _shifted(tokenizer: AnyTokenizer, probe: IntegerArray, more: IntegerArray, r
     rivals = [(loss, shift) for loss, shift in again if loss <= most]
     if len(rivals) > 1:
         # Rare tokens hardly ever merge, so other shifts may lose as few; but they make no common tokens common.
-        wanted = _common_tokens(tokenizer)
-        hits = [len(wanted & {value + shift for value in _commonest(ids)}) for _, shift in rivals]
+        hits = _common_hits(tokenizer, ids, [shift for _, shift in rivals])
         rivals = [rival for rival, n in zip(rivals, hits, strict=True) if n >= _FEWEST_COMMON and n == max(hits)]
     if len(rivals) != 1:
         return None
     loss, shift = rivals[0]
     found = _Fit(Reading(reading.dtype, shift), loss, usual)
     return found if found.is_own(_SHIFTED) else None
+
+
+def _told_shift(tokenizer: AnyTokenizer, ids: IntegerArray, shifts: Iterable[int]) -> int | None:
+    """Return the one of some shifts of ids with free neighbours that loses few, or makes common tokens common."""
+    rivals = likely_shifts(tokenizer, ids, shifts)
+    if len(rivals) < 2:
+        return rivals[0] if rivals else None
+    hits = dict(zip(rivals, _common_hits(tokenizer, ids, rivals), strict=True))
+    best, second = sorted(hits, key=lambda shift: -hits[shift])[:2]
+    # Of hundreds of shifts some have a few by chance.
+    is_told = hits[best] > hits[second] if best == 0 else hits[best] > 2 * hits[second]
+    return best if is_told and hits[best] >= _FEWEST_COMMON else None
+
+
+def _common_hits(tokenizer: AnyTokenizer, ids: IntegerArray, shifts: list[int]) -> list[int]:
+    """Return for each shift how many of the commonest ids are common tokens after it."""
+    wanted, commonest = _common_tokens(tokenizer), _commonest(ids)
+    return [len(wanted & {value + shift for value in commonest}) for shift in shifts]
 
 
 def _agreement(tokenizer: AnyTokenizer, ids: IntegerArray) -> float:

@@ -279,7 +279,7 @@ class Group(NamedTuple):
     def said(self) -> str:
         """The tokenizers and the mistakes in a few words."""
         if not self.makers:
-            return "none of the tokenizers" if self.is_enough else "undecided: too few different ids"
+            return "none of the tokenizers" if self.is_enough else "undecided: too few ids to tell"
         return "; ".join((" or ".join(self.makers), *(mistake.said for mistake in self.mistakes)))
 
     def to_dict(self) -> dict[str, Any]:
