@@ -4,7 +4,8 @@
 
 The ids are those of the English corpus, again and again, in two .npy files, 100 million in all by default. The items
 are its words in a random order, and one in a hundred is a part of it. Throughput is by the wall, of one thread and two,
-and by processor time of one. Peers decode, split and look n-grams up in a set of Python's, as lm-eval-harness does.
+of two in one file with documents of 1,000 ids, and of one with n-grams of ids; and by processor time of one. Peers
+decode, split and look n-grams up in a set of Python's, as lm-eval-harness does.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from tokdfa.jobs.searching.ngrams import NgramCounter
 
 NAMES = ["gpt2", "cl100k", "o200k", "llama3_1", "llama2", "qwen2_5", "gemma2", "deepseek_v3", "mistral_nemo"]
 N, N_ITEMS, N_WORDS = 13, 10_000, 112
-COLUMNS = ["M ids/s, one thread", "two threads", "processor time", "Python, M ids/s", "build, s", "contaminated", "MB"]
+COLUMNS = ["M ids/s, one thread", "two threads", "two in one file", "of ids", "processor time", "Python, M ids/s"]
+COLUMNS += ["build, s", "contaminated", "MB"]
 
 
 def items_of(words: Sequence[str]) -> list[str]:
@@ -47,6 +49,15 @@ def by_python(tokenizer: tokdfa.AnyTokenizer, ids: np.ndarray, items: list[str])
     found = {gram for gram in zip(*(words[at:] for at in range(N)), strict=False) if gram in wanted}
     assert found
     return len(ids) / (process_time() - began)
+
+
+def _of_one_file(counter: NgramCounter, path: Path, ids: np.ndarray) -> float:
+    """Return the ids a second of two threads in one file of datatrove, with documents of 1,000 ids."""
+    ids.astype(np.uint32).tofile(path)
+    np.append(np.arange(1000, len(ids), 1000), len(ids)).astype(np.uint64).tofile(f"{path}.index")
+    began = perf_counter()
+    counter.count_store(tokdfa.open_store(path), 2)
+    return 1e-6 * len(ids) / (perf_counter() - began)
 
 
 def main() -> None:
@@ -77,6 +88,11 @@ def main() -> None:
                 rates.append(1e-6 * n_ids / (perf_counter() - began))
                 if threads == 1:
                     cpu = 1e-6 * n_ids / (process_time() - began_here)
+            rates.append(_of_one_file(counter, Path(folder, "whole.ds"), np.resize(ids, n_ids)))
+            of_ids = NgramCounter(tokenizer, items, N, "ids")
+            began = perf_counter()
+            of_ids.count(tokdfa.open_store(paths[0]).iter_chunks())
+            rates.append(1e-6 * (n_ids // 2) / (perf_counter() - began))
         n_found = sum(item.found > 0 for item in counter.found_items(totals))
         python = 1e-6 * by_python(tokenizer, ids, items)
         rows.append([family.name, *rates, cpu, python, build, n_found, peak_memory() >> 20])
