@@ -34,7 +34,7 @@ TASKS: dict[str, tuple[str, ...]] = {
         "tokdfa.jobs.alignment",
     ),
     "Examine a model's folder": ("tokdfa.jobs.examination",),
-    "Join texts, check chat templates": ("tokdfa.jobs.splices", "tokdfa.jobs.templates"),
+    "Join texts, check chat templates": ("tokdfa.jobs.splices", "tokdfa.jobs.templates", "tokdfa.jobs.auditing"),
     "Search and replace in ids": ("tokdfa.jobs.searching", "tokdfa.jobs.replacing"),
     "Constrain decoding": ("tokdfa.jobs.guiding",),
     "Train a dictionary": ("tokdfa.training",),

@@ -19,7 +19,7 @@ The nouns are packages; each says at its head what lives in it, in which order t
 `training`      greedy trainers, and the theory of what they optimise
 `jobs`          `jobs.validation`: is a stream canonical, and if not, where, why, and what belongs there;
                 searching, replacing, guiding, comparison, conversion, splices, templates, rollouts,
-                shards, identification, certificates, measures, alignment
+                shards, identification, certificates, measures, alignment, auditing
 `draw`          pictures, films and pages
 `integrations`  hooks for frameworks that train, importing them only within functions
 `cli`           the commands

@@ -35,6 +35,9 @@ from tokdfa.jobs.alignment.longest import UnitLength as UnitLength
 from tokdfa.jobs.alignment.longest import longest_unit as longest_unit
 from tokdfa.jobs.alignment.result import Alignment as Alignment
 from tokdfa.jobs.alignment.result import Unit as Unit
+from tokdfa.jobs.auditing.api import Audit as Audit
+from tokdfa.jobs.auditing.api import WrongIds as WrongIds
+from tokdfa.jobs.auditing.api import audit as audit
 from tokdfa.jobs.certificates.api import Certificate as Certificate
 from tokdfa.jobs.certificates.api import certify_comparison as certify_comparison
 from tokdfa.jobs.certificates.api import certify_splice as certify_splice

@@ -100,6 +100,13 @@ def of_turns(files: Files) -> Iterator[Run]:
     yield _with(files.json(), normalizer={"type": "NFC"}), "{q}ab", "c{a}"
 
 
+def of_audit(files: Files) -> Iterator[Run]:
+    yield files.json(), "--scheme", "added-token", "--scheme", "text-prefix"
+    yield files.json([(b"a", b"b")], added_tokens=[]), "--scheme", "turns"
+    changed = _with(files.json(), normalizer={"type": "NFKC"})
+    yield changed, "--scheme", "back-off=99,99", "--scheme", "text-prefix", "--max-seconds", "0.3"
+
+
 def of_template(files: Files) -> Iterator[Run]:
     tok = files.json()
     turns = "{% for m in messages %}<|end|>{{ m.role }} {{ m.content }}{% endfor %}"
@@ -574,6 +581,7 @@ EXAMPLES: dict[str, Callable[[Files], Iterator[Run]]] = {
     "check-prefix": of_check_prefix,
     "ban": of_ban,
     "turns": of_turns,
+    "audit": of_audit,
     "forced": of_forced,
     "bytes": of_bytes,
     "align": of_align,

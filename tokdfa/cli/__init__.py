@@ -1,8 +1,8 @@
 """The command line: thin modules of one command, or of a few that belong together.
 
 The commands are `doctor`, `info`, `validate`, `encode`, `decode`, `split`, `compare`, `convert`, `search`, `replace`,
-`rollouts`, `check_prefix`, `ban`, `splice`, `cuts`, `injection`, `template`, `turns`, `forced`, `bytes`, `align`,
-`bounds`, `stores`, `guess`, `fingerprint`, `locality`, `train`, `draw`, and in `about` `demo`, `formats` and `schema`;
+`rollouts`, `check_prefix`, `ban`, `splice`, `cuts`, `injection`, `template`, `turns`, `forced`, `audit`, `bytes`,
+`align`, `bounds`, `stores`, `guess`, `fingerprint`, `locality`, `train`, `draw`, and in `about` `demo`, `formats` and `schema`;
 `group` imports each one when it is used, and answers shells that complete them. `options` has what several commands
 share, and checks the files that they write. `output` writes to stdout, to stderr and certificates for all of them.
 `ids` reads their argument IDS, their texts and files of words, `corpus` works on many files of IDS, `counting` counts

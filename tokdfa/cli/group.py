@@ -42,6 +42,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "bytes": "Decide whether counts of bytes add up",
         "align": "Cut two streams of one text alike",
         "bounds": "Show the fewest and the most tokens of texts",
+        "audit": "Decide whether engines' shortcuts are right",
     },
     "Search ids": {
         "search": "Find a regular expression in ids",
@@ -99,6 +100,7 @@ _MEANT = {
     **dict.fromkeys(("seam", "join", "concat", "concatenate"), "splice"),
     **dict.fromkeys(("jump", "jump-ahead", "grammar"), "forced"),
     **dict.fromkeys(("lint", "examine", "diagnose"), "doctor"),
+    **dict.fromkeys(("back-off", "incremental", "cache"), "audit"),
     "help": "--help",
     "version": "--version",
 }

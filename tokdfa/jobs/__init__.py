@@ -9,6 +9,7 @@
   `templates`: both for the templates of chats;
 - `alignment`: two streams of ids of one text, cut where both have a boundary;
 - `measures`: numbers that hold for every text, whether counts of bytes add up, and how many tokens a text can have;
+- `auditing`: whether the shortcuts by which engines encode a growing text are right;
 - `examination`: whether the files of a model's folder agree;
 - `rollouts`: what of a rollout is a bug, what is drift, and what a junction;
 - `shards`: corpora of many files, whose reports add up; `identification`: which tokenizer made them.

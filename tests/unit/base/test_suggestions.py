@@ -77,6 +77,8 @@ VALUES: dict[str, Any] = {
     "SplitTexts": tokdfa.splice(TOKENIZER, before="a", after="s").witness,
     "Slot": tokdfa.Slot("a"),
     "StreamDecoder": tokdfa.StreamDecoder(TOKENIZER),
+    "Audit": tokdfa.audit(TOKENIZER, "text-prefix"),
+    "WrongIds": tokdfa.audit(TOKENIZER, "text-prefix").witness,
     "Turns": tokdfa.check_turns(TOKENIZER, "a{x}", "s"),
     "Injection": tokdfa.check_injection(TOKENIZER, "{x}"),
     "Attack": tokdfa.Attack(("a",), "a", (64,), (64,), ("a",)),

@@ -33,6 +33,7 @@ COMMANDS = {
     "splice": "splice TOK --before a --after b",
     "cuts": "cuts TOK IDS",
     "turns": "turns TOK {q} {a}",
+    "audit": "audit TOK --scheme text-prefix",
     "injection": "injection TOK {q}",
     "check-prefix": "check-prefix TOK 1 1,2",
     "ban": "ban TOK a",

@@ -30,6 +30,7 @@ OF_TEXT = {
     "cuts": ["{}", "ids.txt"],
     "splice": ["{}", "--before", "a", "--after", "b"],
     "turns": ["{}", "{q}", "b{a}"],
+    "audit": ["{}", "--scheme", "text-prefix"],
     "injection": ["{}", "x{content}y"],
     "check-prefix": ["{}", "64", "64,65"],
     "ban": ["{}", "ab"],

@@ -54,6 +54,7 @@ def _arguments(folder: Path) -> dict[str, tuple[int, list[object]]]:
         "rollouts": (0, [tok, folder / "é.jsonl", "--ids", "漢"]),
         "splice": (1, [tok, "--before", "é ", "--after", "té", "--plain-specials"]),
         "turns": (1, [tok, "é{q}", "té{a}"]),
+        "audit": (1, [tok, "--scheme", "turns=é"]),
         "template": (1, [tok, folder / "é.jinja"]),
         "injection": (1, [tok, "é{té}"]),
         "check-prefix": (1, [tok, str(_id("é".encode()[0])), str(_id("漢".encode()[0]))]),
