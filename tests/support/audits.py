@@ -69,7 +69,7 @@ def brute_force(drawn: random.Random, member: Member, most: int) -> Iterator[tup
 
 
 def long_texts(drawn: random.Random, member: Member, most: int, longest: int = 40) -> Iterator[tuple[str, str]]:
-    """Yield old and new texts: nasty ones, some of them with a run that is longer than the ids that are encoded again."""
+    """Yield old and new texts: nasty ones, some of them with a run longer than the ids that are encoded again."""
     for _ in range(most):
         text = member.text(drawn, 8)
         if text and drawn.random() < 0.6:

@@ -2,13 +2,13 @@
 
 The commands are `doctor`, `info`, `validate`, `encode`, `decode`, `split`, `compare`, `convert`, `search`, `replace`,
 `rollouts`, `check_prefix`, `ban`, `splice`, `cuts`, `injection`, `template`, `turns`, `forced`, `audit`, `bytes`,
-`align`, `bounds`, `stores`, `guess`, `fingerprint`, `locality`, `train`, `draw`, and in `about` `demo`, `formats` and `schema`;
-`group` imports each one when it is used, and answers shells that complete them. `options` has what several commands
-share, and checks the files that they write. `output` writes to stdout, to stderr and certificates for all of them.
-`ids` reads their argument IDS, their texts and files of words, `corpus` works on many files of IDS, `counting` counts
-in them for `search`, and `contamination` n-grams, `masks` prints the masks of rollouts, `lattices` the lattices around
-violations, and `loading` loads a tokenizer, and the automata that several commands write out. ``schemas/`` describes
-the output of ``--json``.
+`align`, `bounds`, `stores`, `guess`, `fingerprint`, `locality`, `train`, `draw`, and in `about` `demo`, `formats` and
+`schema`; `group` imports each one when it is used, and answers shells that complete them. `options` has what several
+commands share, and checks the files that they write. `output` writes to stdout, to stderr and certificates for all of
+them. `ids` reads their argument IDS, their texts and files of words, `corpus` works on many files of IDS, `counting`
+counts in them for `search`, and `contamination` n-grams, `masks` prints the masks of rollouts, `lattices` the lattices
+around violations, and `loading` loads a tokenizer, and the automata that several commands write out. ``schemas/``
+describes the output of ``--json``.
 
 Exit status 0 means yes (valid, equivalent, found, done), 1 means no, 2 is trouble with one line on stderr, 130 an
 interrupt. An unexpected exception is trouble, too: status 1 is always an answer.

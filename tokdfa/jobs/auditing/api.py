@@ -28,7 +28,7 @@ _SHOWN: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class WrongIds(Displayed):
-    """Two texts for which a shortcut has wrong ids.
+    r"""Two texts for which a shortcut has wrong ids.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class WrongIds(Displayed):
     --------
     >>> found = tokdfa.audit(tokdfa.default_tokenizer(), "text-prefix").witness
     >>> found.old, found.new, found.ids, found.right
-    ('\\n', '\\n', (198, 198), (530,))
+    ('\n', '\n', (198, 198), (530,))
     """
 
     old: str
@@ -207,7 +207,7 @@ def _proven(tokenizer: AnyTokenizer, scheme: Scheme) -> tuple[Texts | None, str 
 def _all_found(tokenizer: AnyTokenizer, texts: Collection[str]) -> bool:
     """Return whether encoding cuts a text before each of these texts, leftmost and longest first, as a scheme does.
 
-    They are all the added tokens, found in one pass and before anything else. What follows one is encoded alone.
+    They are all the added tokens, found in one pass and before anything else. The text after one is encoded alone.
     """
     specials = [special for special in tokenizer.found_specials if special.text]
     levels = {special.level for special in specials}

@@ -1,6 +1,6 @@
 r"""Prove that a text may be resumed some ids before its end, if the first ids come again.
 
-Two runs read the same symbols: the whole text, and the text that is resumed, which knows nothing of what came before.
+Two runs read the same symbols: the whole text, and the text that is resumed, which knows nothing of the text before it.
 The pre-tokenizer's hypotheses differ at first, and agree after some symbols:
 
     text     ... h  e  '  s ␣ n ...
@@ -36,14 +36,14 @@ LONGEST_SYMBOL: Final = 4
 """The most bytes of a symbol: so many tokens have at least one whole symbol."""
 
 _INSIDE, _MAY_CROSS, _BEGINS = (True, False), (True, True), (False, True)
-"""What a symbol may do at its start: whether it may continue a piece and may begin one.
+"""The ways in which a symbol may start: whether it may continue a piece and may begin one.
 
 Within a token it continues; between tokens that may be neighbours in a piece it may do either; between others it
 begins one.
 """
 
 Hypotheses: TypeAlias = tuple[Mask, Mask]
-"""What the whole text, and the resumed text, leave undecided after the same symbols."""
+"""The hypotheses of the whole text, and of the resumed text, after the same symbols."""
 
 
 def why_not_resumed(tokenizer: AnyTokenizer, back: int, agree: int) -> str | None:
