@@ -87,7 +87,7 @@ def align(
     if len(a.bounds) != len(b.bounds):
         what = f"the streams have {len(a.bounds) - 1:,} and {len(b.bounds) - 1:,} documents"
         raise TokenStreamError(what, where="documents", hint="both must have the same documents")
-    units = kernels.align(*(kernels.SpelledIds(*side.of.words.words, side.of.numbers, side.bounds) for side in (a, b)))
+    units = kernels.align(*(kernels.SpelledIds(side.of.words.spelled, side.of.numbers, side.bounds) for side in (a, b)))
     if units.n_texts < len(a.bounds) - 1:
         raise _different(units, (a, b), drops)
     return Alignment(a.ids, b.ids, *units[:4], {"a": a.of, "b": b.of})

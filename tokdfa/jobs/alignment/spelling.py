@@ -9,6 +9,7 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, offsets_of, running_sum
 from tokdfa.kernels.spelling.lookup import WordTable
 from tokdfa.kernels.spelling.spell import spell
+from tokdfa.kernels.walk.alignment import SpelledWords
 from tokdfa.tokenizers.decoder import Spellings, spellings, words_of
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.spelled import Spelled
@@ -49,6 +50,11 @@ class Words:
             continues = self._is_passed[ids[at]] & (at != limit)
             at, limit = at[continues] + step, limit[continues]
         return numbers
+
+    @cached_property
+    def spelled(self) -> SpelledWords:
+        """The words as the kernel reads them."""
+        return SpelledWords(*self.words)
 
     @cached_property
     def usual(self) -> EqualWords:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array
 from tokdfa.kernels import pages
 from tokdfa.kernels.library import Struct, call, lib
 
@@ -29,26 +29,30 @@ class Units(NamedTuple):
     n_texts: int
 
 
-class SpelledIds:
-    """Ids of texts, one after the other, and their spelling.
+class SpelledWords:
+    """The spelling of words: word i is ``text[offsets[i]:offsets[i + 1]]``."""
 
-    Word i is ``text[offsets[i]:offsets[i + 1]]``, text k has the ids from ``bounds[k]`` to ``bounds[k + 1]``, from 0 up
-    to all.
-    """
-
-    def __init__(self, text: Uint8Array, offsets: Int64Array, ids: Int32Array, bounds: Int64Array) -> None:
-        if int(offsets[0]) < 0 or int(offsets[-1]) > len(text) or (np.diff(offsets) < 0).any():
+    def __init__(self, text: Uint8Array, offsets: Int64Array) -> None:
+        lengths = np.diff(offsets)
+        if int(offsets[0]) < 0 or int(offsets[-1]) > len(text) or (lengths < 0).any():
             raise ValueError("the words must lie in the text, one after the other")
-        if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < len(offsets) - 1:
+        self.text, self.offsets = np.concatenate((text, _PADDING)), offsets
+        self.is_silent: BoolArray = lengths == 0
+
+
+class SpelledIds:
+    """Ids of texts, one after the other: text k has the ids from ``bounds[k]`` to ``bounds[k + 1]``."""
+
+    def __init__(self, words: SpelledWords, ids: Int32Array, bounds: Int64Array) -> None:
+        if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < len(words.is_silent):
             raise ValueError("the ids must have words")
         if int(bounds[0]) != 0 or int(bounds[-1]) != len(ids) or (np.diff(bounds) < 0).any():
             raise ValueError("the texts must have all ids, one after the other")
         self.n_texts = len(bounds) - 1
         # PERF: the ids are checked, and numpy looks up twice as fast if it need not check them.
-        self.n_silent = int(np.count_nonzero((np.diff(offsets) == 0).take(ids, mode="clip")))
+        self.n_silent = int(np.count_nonzero(words.is_silent.take(ids, mode="clip")))
         self.n_spelled = len(ids) - self.n_silent
-        padded = np.concatenate((text, _PADDING))
-        self.struct = Struct("tokdfa_spelled_ids", text=padded, offsets=offsets, ids=ids, bounds=bounds)
+        self.struct = Struct("tokdfa_spelled_ids", text=words.text, offsets=words.offsets, ids=ids, bounds=bounds)
 
 
 def align(a: SpelledIds, b: SpelledIds) -> Units:

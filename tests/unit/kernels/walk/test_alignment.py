@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tokdfa.base.arrays import offsets_of
-from tokdfa.kernels.walk.alignment import SpelledIds, align
+from tokdfa.kernels.walk.alignment import SpelledIds, SpelledWords, align
 
 WORDS = [b"", b"a", b"b", b"ab", b"ba", b"aab", b"abbaabba", b"abbaabbab" * 3, b""]
 
@@ -17,7 +17,9 @@ WORDS = [b"", b"a", b"b", b"ab", b"ba", b"aab", b"abbaabba", b"abbaabbab" * 3, b
 def side(texts: list[list[int]]) -> SpelledIds:
     text = np.frombuffer(b"".join(WORDS), dtype=np.uint8)
     ids = np.array([id for each in texts for id in each], dtype=np.int32)
-    return SpelledIds(text, offsets_of(WORDS), ids, np.array([0, *accumulate(map(len, texts))], dtype=np.int64))
+    return SpelledIds(
+        SpelledWords(text, offsets_of(WORDS)), ids, np.array([0, *accumulate(map(len, texts))], dtype=np.int64)
+    )
 
 
 def bytes_of(ids: list[int]) -> bytes:
@@ -94,6 +96,6 @@ def test_arguments_that_are_not_of_texts_are_refused() -> None:
         (text, offsets, ids, np.array([0, 2, 1, 2])),
     ):
         with pytest.raises(ValueError, match="the"):
-            SpelledIds(*arguments)
+            SpelledIds(SpelledWords(*arguments[:2]), *arguments[2:])
     with pytest.raises(ValueError, match="the same texts"):
         align(side([[1]]), side([[1], []]))
