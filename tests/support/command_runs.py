@@ -176,6 +176,8 @@ def of_bounds(files: Files) -> Iterator[Run]:
 def of_decode(files: Files) -> Iterator[Run]:
     yield files.merges(), files.ids(64, 65)
     yield files.merges(), files.ids(64, GPT2_BYTES.index(0xC3)), "--errors", "ignore"
+    yield files.merges(), files.ids(64, 65), "--stop", "b"
+    yield files.merges(), files.ids(64, 65), "--stop", "c"
 
 
 def of_fingerprint(files: Files) -> Iterator[Run]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +15,10 @@ from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import keep_line_ends, print_bytes, print_json, remark, say
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from tokdfa.tokenizers.decoder import Cut
+    from tokdfa.tokenizers.stream_decoder import StreamDecoder
 
 _ERRORS = ("strict", "replace", "ignore", "backslashreplace")
 
@@ -77,6 +81,13 @@ def command(
     default="strict",
     help="Decode bytes that are not UTF-8 as an error after the text up to there, U+FFFD, nothing, or \\xNN.",
 )
+@click.option(
+    "--stop",
+    "stops",
+    metavar="STRING",
+    multiple=True,
+    help="Print only the text before the first STRING in it, U+FFFD for bytes that are not UTF-8; may be repeated.",
+)
 @options.specials
 @options.format
 @options.json
@@ -87,30 +98,39 @@ def decode(
     field: str | None,
     raw: bool,
     errors: str,
+    stops: tuple[str, ...],
     specials: str | None,
     format_name: str | None,
     as_json: bool,
 ) -> int:
     r"""Print the text of ids, special tokens included, with no newline added.
 
-    If the ids end within a character, the text up to there is printed, and stderr says where that is.
+    If the ids end within a character, the text up to there is printed, and stderr says where that is, or where
+    a --stop begins.
 
     Exit status: 0 done, 2 trouble.
 
     \b
     Examples:
-      tokdfa decode tokenizer.json ids.npy
+      tokdfa decode tokenizer.json ids.npy --stop "User:" --stop "###"
       echo 64 289 | tokdfa decode tokenizer.json - --errors replace
     """
     if raw and as_json:
         raise click.UsageError("--raw and --json cannot be combined: JSON cannot hold bytes that are not text")
     if raw and errors != "strict":
         raise click.UsageError("--raw and --errors cannot be combined: --raw writes all bytes unchanged")
+    if stops and (raw or errors not in ("strict", "replace")):
+        other = "--raw" if raw else f"--errors {errors}"
+        raise click.UsageError(f"--stop and {other} cannot be combined: with --stop, bytes that are no text are U+FFFD")
     from tokdfa.stores import iter_ids
     from tokdfa.tokenizers.loading import load_unsplit
+    from tokdfa.tokenizers.stream_decoder import StreamDecoder
 
-    decoder = load_unsplit(tok, specials=specials, format=format_name).decoder
+    tokenizer = load_unsplit(tok, specials=specials, format=format_name)
+    decoder = tokenizer.decoder
     chunks = iter_ids(ids, dtype=dtype, field=field)
+    if stops:
+        return _decode_up_to(StreamDecoder(tokenizer, stops), chunks, ids, as_json=as_json)
     with of_file(ids):
         if raw:
             for data in decoder.iter_bytes(chunks):
@@ -119,7 +139,8 @@ def decode(
         texts = _Texts(decoder.iter_text(chunks, errors))
         if as_json:
             text = "".join(texts)
-            print_json({"text": text, "cut": texts.cut and {"token": texts.cut.token, "byte": texts.cut.byte}})
+            cut = texts.cut and {"token": texts.cut.token, "byte": texts.cut.byte}
+            print_json({"text": text, "cut": cut, "stop": None})
             return 0
         keep_line_ends()
         for text in texts:
@@ -128,6 +149,29 @@ def decode(
             say("")
         if texts.cut is not None:
             remark(f"{ids}, token {texts.cut.token}, byte {texts.cut.byte}: the ids end within a character")
+    return 0
+
+
+def _decode_up_to(stream: StreamDecoder, chunks: Iterable[npt.ArrayLike], path: str, *, as_json: bool) -> int:
+    """Print the text of ids up to the first stop string."""
+    texts = list[str]()
+    show = texts.append if as_json else partial(say, end="")
+    keep_line_ends()
+    with of_file(path):
+        for chunk in chunks:
+            show(stream.feed(chunk))
+            if stream.stopped is not None:
+                break
+        show(stream.finish())
+    stop = stream.stopped
+    if as_json:
+        found = stop and {"text": stop.text, "index": stop.stop_index, "token": stop.n_ids, "byte": stop.n_bytes}
+        print_json({"text": "".join(texts), "cut": None, "stop": found})
+        return 0
+    if sys.stdout is not None and sys.stdout.isatty():
+        say("")
+    if stop is not None:
+        remark(f"{path}, token {stop.n_ids}, byte {stop.n_bytes} of it: the stop string {stop.text!r} begins")
     return 0
 
 

@@ -37,7 +37,7 @@ def test_json_has_the_text(merges: Path, tmp_path: Path, capsys: pytest.CaptureF
     path = tmp_path / "ids.json"
     path.write_text(str(tokdfa.load(merges).encode(TEXT).tolist()))
     assert run("decode", merges, path, "--json") == 0
-    assert json.loads(capsys.readouterr().out) == {"text": TEXT, "cut": None}
+    assert json.loads(capsys.readouterr().out) == {"text": TEXT, "cut": None, "stop": None}
 
 
 def test_bytes_that_are_not_utf8(merges: Path, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -86,9 +86,43 @@ def test_a_stream_cut_within_a_character_says_where(
         f"tokdfa: {path}, token 1, byte 1: the ids end within a character\n",
     )
     assert run("decode", merges, path, "--errors", errors, "--json") == 0
-    assert json.loads(capsys.readouterr().out) == {"text": expected, "cut": {"token": 1, "byte": 1}}
+    assert json.loads(capsys.readouterr().out) == {
+        "text": expected,
+        "cut": {"token": 1, "byte": 1},
+        "stop": None,
+    }
     # The text up to there is printed before the error.
     assert run("decode", merges, path) == 2
     printed = capsys.readouterr()
     assert printed.out == "a"
     assert f"{path}, token 1, byte 1: the ids end within a character" in printed.err
+
+
+def test_text_is_printed_up_to_the_first_stop(merges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "ids.txt"
+    path.write_text(" ".join(map(str, tokdfa.load(merges).encode("the ab the é\n").tolist())))
+    at = {"token": len(tokdfa.load(merges).encode("the ")), "byte": 0}
+    assert run("decode", merges, path, "--stop", "zz", "--stop", "ab ") == 0
+    printed = capsys.readouterr()
+    assert printed.out == "the "
+    assert printed.err == f"tokdfa: {path}, token {at['token']}, byte 0 of it: the stop string 'ab ' begins\n"
+    assert run("decode", merges, path, "--stop", "zz", "--stop", "ab ", "--json") == 0
+    found = {"text": "ab ", "index": 1} | at
+    assert json.loads(capsys.readouterr().out) == {"text": "the ", "cut": None, "stop": found}
+    assert run("decode", merges, path, "--stop", "é\n\n") == 0
+    assert capsys.readouterr() == ("the ab the é\n", "")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--stop", ""], "a stop string is a text that is not empty"),
+        (["--stop", "a", "--raw"], "--stop and --raw cannot be combined"),
+        (["--stop", "a", "--errors", "ignore"], "--stop and --errors ignore cannot be combined"),
+    ],
+)
+def test_stops_that_cannot_be_looked_for_are_refused(
+    options: list[str], message: str, merges: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("decode", merges, "-", *options) == 2
+    assert message in capsys.readouterr().err

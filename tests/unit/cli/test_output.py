@@ -132,8 +132,8 @@ def test_json_of_the_same_words(files: Path, monkeypatch: pytest.MonkeyPatch) ->
         _, found[encoding] = _printed(
             monkeypatch, encoding, "decode", files / "tokenizer.json", files / "ids.txt", "--json"
         )
-    assert found["utf-8"].decode("utf-8") == f'{{"text": "{TEXT}", "cut": null}}\n'
-    assert json.loads(found["ascii"]) == {"text": TEXT, "cut": None}
+    assert found["utf-8"].decode("utf-8") == f'{{"text": "{TEXT}", "cut": null, "stop": null}}\n'
+    assert json.loads(found["ascii"]) == {"text": TEXT, "cut": None, "stop": None}
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
