@@ -134,6 +134,10 @@ from tokdfa.tokenizers.tokenizer import Tokenizer as Tokenizer
 from tokdfa.tokenizers.tokenizer import UnigramTokenizer as UnigramTokenizer
 from tokdfa.tokenizers.tokenizer import WordPieceTokenizer as WordPieceTokenizer
 from tokdfa.training.api import train as train
+from tokdfa.training.checking import MergeCheck as MergeCheck
+from tokdfa.training.checking import check_merges as check_merges
 from tokdfa.training.greedy import train_greedy as train_greedy
+from tokdfa.training.replay import LikelyCause as LikelyCause
+from tokdfa.training.replay import WrongMerge as WrongMerge
 
 __version__: str

@@ -262,6 +262,18 @@ def of_replace(files: Files) -> Iterator[Run]:
 def of_train(files: Files) -> Iterator[Run]:
     corpus = files.write("corpus.txt", "low low lower")
     yield corpus, "--merges", 2, "-o", corpus.with_name("merges.txt")
+    lists = {
+        "honest": "l o\nlo w\n", "order": "lo w\nl o\n", "dropped": "w e\n", "absent": "x y\n", "tie": "o w\n",
+        "pretokenizer": "w Ġ\n",
+    }  # fmt: skip
+    for name, lines in lists.items():
+        yield corpus, "--check", files.write(f"{name}.txt", "#version: 0.2\n" + lines)
+    honest = files.write("honest.txt", "#version: 0.2\nl o\nlo w\n")
+    yield corpus, "--check", honest, "--min-frequency", 4
+    yield corpus, "--check", honest, "--max-token-length", 2
+    runs = files.write("runs.txt", "aaaa aaaa bc bc bc bc bc"), files.write("count.txt", "#version: 0.2\na a\n")
+    yield runs[0], "--check", runs[1]
+    yield corpus, "--check", files.ranks([b"low"])
 
 
 def of_draw(files: Files) -> Iterator[Run]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tokdfa.training.counting import Unit
     from tokdfa.training.rules import CountRule, GreedyRules, TieRule, Trainer
 
-_TIES = ("first-seen", "oldest-pair", "huggingface", "rustbpe", "sentencepiece", "subword-nmt")
+_TIES = ("first-seen", "oldest-pair", "huggingface", "rustbpe", "sentencepiece", "subword-nmt", "any")
 _LIKE = ("tokenizers", "sentencepiece", "subword-nmt", "rustbpe", "minbpe")
 
 
@@ -41,22 +41,30 @@ class _Options(TypedDict):
 
 @click.command("train")
 @click.argument("corpus", nargs=-1, required=True)
-@click.option("--merges", type=options.AtLeast(0), required=True, metavar="N", help="Number of rules to make.")
+@click.option("--merges", type=options.AtLeast(0), metavar="N", help="Number of rules to make.")
 @click.option(
     "-o",
     "--output",
-    required=True,
     metavar="FILE",
     help="merges.txt, tokenizer.json, X.tiktoken, or a folder for several of them.",
 )
 @options.force
+@click.option(
+    "--check",
+    "listed",
+    metavar="MERGES",
+    help="Train nothing: decide whether each merge of this file is a maximum in its turn.",
+)
 @click.option(
     "--like",
     type=click.Choice(_LIKE),
     help="Train as this trainer does: sets --tie, --count, --unit, --level, --end-of-word and the limits together.",
 )
 @click.option(
-    "--tie", type=click.Choice(_TIES), default="first-seen", help="How to break ties between equally frequent pairs."
+    "--tie",
+    type=click.Choice(_TIES),
+    default="first-seen",
+    help="How to break ties between equally frequent pairs; any with --check alone: each of them is right.",
 )
 @click.option(
     "--count",
@@ -101,8 +109,9 @@ class _Options(TypedDict):
 @options.json
 def command(
     corpus: tuple[str, ...],
-    merges: int,
-    output: str,
+    merges: int | None,
+    output: str | None,
+    listed: str | None,
     like: Trainer | None,
     method: str,
     pretokenizer: str,
@@ -118,18 +127,30 @@ def command(
 
     CORPUS is files (plain, .gz, .zst), folders, glob patterns, or - for standard input.
 
-    Exit status: 0 done, 2 trouble.
+    With --check the merges of a file are replayed on the corpus, split as the file says, and the answer is the first
+    merge that an honest trainer would not make.
+
+    Exit status: 0 done, or each merge is a maximum, 1 one is not, 2 trouble.
 
     \b
     Examples:
       tokdfa train corpus/ --merges 32000 -o tokenizer.json
-      tokdfa train book.txt --merges 500 --like sentencepiece -o merges.txt
+      tokdfa train corpus/ --check tokenizer.json --like tokenizers
     """
     from tokdfa.training.api import Reading, count_corpus_pieces
     from tokdfa.training.output import check_output, write_dictionary
     from tokdfa.training.rules import DEFAULTS, GreedyRules, resolve
 
     began = perf_counter()
+    if listed is not None:
+        return _check(listed, corpus, {**asked, "like": like, "pretokenizer": pretokenizer}, threads, as_json=as_json)
+    for value, name in ((merges, "--merges"), (output, "-o")):
+        if value is None:
+            raise click.UsageError(f"missing option {name}: without --check a dictionary is trained and written")
+    assert merges is not None
+    assert output is not None
+    if str(asked["tie"]) == "any":
+        raise click.UsageError("--tie any cannot be used without --check; name another rule")
     given = click.get_current_context().get_parameter_source
     chosen = {name: asked[name] for name in DEFAULTS if given(name) is not click.core.ParameterSource.DEFAULT}  # type: ignore[literal-required]
     if like is not None and method == "exact":
@@ -147,7 +168,7 @@ def command(
         what = f"{alphabet!r} has characters, and here the symbols are bytes, and all 256 are included; leave it out"
         raise click.BadParameter(f"{what}, or give --level character", param_hint="--alphabet")
     try:
-        is_folder = check_output(output, reading.kind, reading.pretokenizer, reading.suffix) is None
+        is_folder = check_output(output, reading.kind, pretokenizer, reading.suffix) is None
     except TrainingError as error:
         error.where = "output"  # By the name of the parameter, the message names the option.
         raise
@@ -168,7 +189,7 @@ def command(
         counting = perf_counter() - began
         dictionary = _trained(method, reading.words(counts), merges, rules, alphabet, made)
     merging = perf_counter() - began - counting
-    files = write_dictionary(dictionary, output, pretokenizer=reading.pretokenizer, suffix=reading.suffix)
+    files = write_dictionary(dictionary, output, pretokenizer=pretokenizer, suffix=reading.suffix)
     if checkpoint:
         Path(checkpoint).unlink(missing_ok=True)
     fields: dict[str, Any] = {
@@ -193,6 +214,49 @@ def command(
             say(f"fewer than {merges:,}: no other pair{limit} occurs {rules.min_frequency:,} times (--min-frequency)")
         say(f"written to {', '.join(fields['files'])} in {fields['seconds']:.2f} s")
     return 0
+
+
+_OF_TRAINING = ("merges", "output", "force", "method", "alphabet", "checkpoint", "interval", "escapes")
+
+
+def _check(listed: str, corpus: tuple[str, ...], asked: dict[str, Any], threads: int | None, *, as_json: bool) -> int:
+    """Check merges instead of making them."""
+    from tokdfa.tokenizers.formats.writers.vocabulary import spelled
+    from tokdfa.training.checking import check_merges
+
+    began = perf_counter()
+    given = click.get_current_context().get_parameter_source
+    default = click.core.ParameterSource.DEFAULT
+    for name in _OF_TRAINING:
+        if given(name) not in (default, None):
+            option = "-o" if name == "output" else f"--{name}"
+            raise click.UsageError(f"{option} cannot be used with --check; leave one of the two out")
+    chosen = {name: value for name, value in asked.items() if given(name) is not default}
+    found = check_merges(listed, corpus, threads=threads or os.cpu_count() or 1, **chosen)
+    wrong = found.witness
+    if not as_json:
+        say(found.reason)
+        return int(not found)
+    shown = wrong and {
+        "index": wrong.index,
+        "product": spelled(wrong.product),
+        "pair": wrong.pair and [*map(spelled, wrong.pair)],
+        "count": wrong.count,
+        "best": wrong.best and [*map(spelled, wrong.best)],
+        "best_count": wrong.best_count,
+        "cause": wrong.cause,
+        "detail": wrong.detail,
+    }
+    print_json(
+        {
+            "path": listed,
+            "honest": bool(found),
+            "merges": found.n_merges,
+            "wrong": shown,
+            "seconds": perf_counter() - began,
+        }
+    )
+    return int(not found)
 
 
 def _trained(

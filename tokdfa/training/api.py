@@ -11,6 +11,7 @@ from tokdfa.automata.alphabet import Word
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.errors import TrainingError
 from tokdfa.base.suggestions import wrong_argument
+from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 from tokdfa.training.corpus import Corpus, PieceCounts, with_end_of_word
 from tokdfa.training.counting import CorpusSplitter, Unit
 from tokdfa.training.rules import CountRule, TieRule, Trainer, resolve
@@ -28,13 +29,15 @@ class Reading:
     """How a corpus is split into pieces, of bytes or of characters by `level`.
 
     The pre-tokenizer and the unit are as for :class:`~tokdfa.training.counting.CorpusSplitter`. By `end_of_word`,
-    ``</w>`` marks the end of each piece, as part of its last symbol or as a symbol of its own; only of characters.
+    ``</w>`` marks the end of each piece, as part of its last symbol or as a symbol of its own; only of characters. A
+    `normalizer` rewrites each line first.
     """
 
-    pretokenizer: str = "gpt2"
+    pretokenizer: str | PreTokenizer = "gpt2"
     level: Level = "byte"
     unit: Unit = "file"
     end_of_word: EndOfWord | None = None
+    normalizer: Callable[[str], str] | None = None
 
     def __post_init__(self) -> None:
         if self.end_of_word is not None and self.level == "byte":
@@ -44,6 +47,12 @@ class Reading:
     def suffix(self) -> str | None:
         """The ending of the last symbol of a piece."""
         return _MARK if self.end_of_word == "attached" else None
+
+    @property
+    def splitter(self) -> CorpusSplitter:
+        """The splitter of the corpus."""
+        is_bytes = self.level == "byte"
+        return CorpusSplitter(self.pretokenizer, self.unit, any_bytes=is_bytes, normalizer=self.normalizer)
 
     @property
     def kind(self) -> str:
@@ -71,7 +80,7 @@ def count_corpus_pieces(
     """Count the pieces of files, folders, patterns of names, or standard input (``-``)."""
     from tokdfa.training.counting import Checkpoint, count_corpus
 
-    splitter = CorpusSplitter(reading.pretokenizer, reading.unit, any_bytes=reading.level == "byte")
+    splitter = reading.splitter
     given = [sources] if isinstance(sources, (str, Path)) else sources
     corpus = Corpus.find(given)
     kept = None

@@ -40,16 +40,30 @@ class CorpusSplitter:
     pattern in the dialect of tiktoken. With the unit ``file``, no piece extends beyond a file; with ``line``, none
     beyond a line, which includes its line end: this is how tokenizers reads files. Without a pre-tokenizer the text may
     be `any_bytes`. So many bytes of a block as `segment` are split at once; their pieces stay in the caches until they
-    are counted.
+    are counted. A pre-tokenizer may also be given as an object. With a `normalizer`, the text of each line is rewritten
+    first, and the unit is ``line``.
     """
 
-    def __init__(self, name: str, unit: Unit = "file", *, any_bytes: bool = False, segment: int = 1 << 16) -> None:
+    def __init__(
+        self,
+        name: str | PreTokenizer,
+        unit: Unit = "file",
+        *,
+        any_bytes: bool = False,
+        segment: int = 1 << 16,
+        normalizer: Callable[[str], str] | None = None,
+    ) -> None:
         self.name = name
         self.unit = unit
         self._segment = segment
         self._any_bytes = any_bytes and name == "none"
+        self._normalizer = normalizer
         self._pretokenizer: PreTokenizer | None = None
-        if name == "whitespace":
+        if normalizer is not None and unit != "line":
+            raise TrainingError("a normalizer rewrites lines, and here a whole file is split", hint="choose unit line")
+        if isinstance(name, PreTokenizer):
+            self._pretokenizer = name
+        elif name == "whitespace":
             self._pretokenizer = _whitespace()
         elif name != "none":
             self._pretokenizer = pretokenizer(name)
@@ -87,6 +101,10 @@ class CorpusSplitter:
                 return 0
             window *= 16
 
+    def pieces(self, text: bytes) -> list[bytes]:
+        """Return the pieces of a short text, which is not normalized."""
+        return [text[start:end] for start, end in self._spans(text).tolist()]
+
     def cut(self, block: Block) -> Iterator[tuple[Uint8Array, Int64Array]]:
         """Yield the pieces of a block, a segment at a time: the bytes, and the beginning and end of each piece in them.
 
@@ -94,7 +112,8 @@ class CorpusSplitter:
         """
         try:
             if self.unit == "line":
-                yield np.frombuffer(block.text, np.uint8), self._line_spans(block.text)
+                data = block.text if self._normalizer is None else self._rewritten(block.text, self._normalizer)
+                yield np.frombuffer(data, np.uint8), self._line_spans(data)
                 return
             # The context helps to decide where the last piece ends, but does not belong to this block.
             context = block.context.decode("utf-8", "ignore").encode()
@@ -103,6 +122,11 @@ class CorpusSplitter:
                 yield text, spans[: np.searchsorted(spans[:, 1], end, side="right")]
         except (UnicodeDecodeError, PatternError):
             raise _not_utf8(block) from None
+
+    @staticmethod
+    def _rewritten(text: bytes, normalizer: Callable[[str], str]) -> bytes:
+        """Return the lines of a text, rewritten without their line ends, as SentencePiece reads them."""
+        return "\n".join(normalizer(line) if line else "" for line in text.decode().split("\n")).encode()
 
     def _line_spans(self, text: bytes) -> Int64Array:
         """Return the pieces of the lines of a text, each line split separately."""

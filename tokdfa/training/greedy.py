@@ -112,11 +112,30 @@ def _trained(
     """Return the base alphabet, and the training when it has ended."""
     if merges < 0:
         raise TrainingError("the number of merges must not be negative", value=merges)
+    symbols, training = begin_training(pieces, merges, rules, alphabet)
+    most = training.most
+    step = max(most if progress is None else most // 100, 1)
+    for target in chain(range(step, most, step), [most]):
+        made = training.run(target)
+        if progress is not None:
+            progress(made)
+    return symbols, training
+
+
+def begin_training(
+    pieces: Mapping[Any, int],
+    merges: int,
+    rules: GreedyRules,
+    alphabet: str | bytes | Sequence[Word] | None = None,
+    wanted: Callable[[TokenAlphabet], merging.Wanted] | None = None,
+) -> tuple[TokenAlphabet, merging.Training]:
+    """Return the base alphabet, and a training with no merge made yet; `wanted` numbers the merges to check, if any."""
     # Pieces counted as bytes need no second look.
     counted = isinstance(pieces, PieceCounts) and alphabet is None
     symbols = TokenAlphabet(bytes(range(256))) if counted else base_alphabet(pieces, alphabet)
     text = _lay_out(pieces, symbols, rules.tie)
-    most = min(merges, len(text.symbols))
+    listed = None if wanted is None else wanted(symbols)
+    most = min(merges, len(text.symbols)) if listed is None else len(listed.left)
     rank = np.empty(0, np.int32)
     if rules.tie in ("huggingface", "rustbpe"):
         products = np.arange(len(symbols), len(symbols) + most, dtype=np.int32)
@@ -135,12 +154,8 @@ def _trained(
         overlapping=rules.count == "overlapping",
         least=min(rules.min_frequency, _MOST_OCCURRENCES),
         longest=rules.max_token_length or merging.LONGEST_TEXT,
+        wanted=listed,
     )
-    step = max(most if progress is None else most // 100, 1)
-    for target in chain(range(step, most, step), [most]):
-        made = training.run(target)
-        if progress is not None:
-            progress(made)
     return symbols, training
 
 

@@ -139,10 +139,14 @@ _TRAINERS: dict[Trainer, dict[str, Any]] = {
     "rustbpe": {"tie": "rustbpe", "unit": "line", "level": "byte", "min_frequency": 1},
     "minbpe": {"tie": "first-seen", "unit": "file", "level": "byte", "min_frequency": 1},
 }
-# All of them count every adjacent pair, and none limits the length of tokens.
+# All of them count every adjacent pair, and none limits the length of tokens by itself here.
 _SAME: dict[str, Any] = {"count": "overlapping"}
 # The options that the trainer itself lets its users choose.
-_FREE: dict[str, tuple[str, ...]] = {"tokenizers": ("min_frequency",), "subword-nmt": ("min_frequency",)}
+_FREE: dict[str, tuple[str, ...]] = {
+    "tokenizers": ("min_frequency",),
+    "subword-nmt": ("min_frequency",),
+    "sentencepiece": ("max_token_length",),
+}
 
 
 def resolve(like: str | None, given: Mapping[str, Any]) -> dict[str, Any]:

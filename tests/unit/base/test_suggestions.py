@@ -58,6 +58,8 @@ VALUES: dict[str, Any] = {
     "LinMaxMatch": tokdfa.LinMaxMatch(WORDPIECE),
     "RolloutCheck": tokdfa.check_rollout(TOKENIZER, [64, 261, 1193], [False, True, True]),
     "ByteCheck": tokdfa.check_bytes(TOKENIZER, "decoded"),
+    "MergeCheck": tokdfa.check_merges([("b", "a")], {"ab": 1}),
+    "WrongMerge": tokdfa.check_merges([("b", "a")], {"ab": 1}).witness,
     "Miscount": tokdfa.check_bytes(TOKENIZER, "decoded").witness,
     "Alignment": tokdfa.align(TOKENIZER, [64, 2513], TOKENIZER, [64, 261, 1193]),
     "LongUnit": tokdfa.longest_unit(TOKENIZER, TOKENIZER).witness,

@@ -21,11 +21,15 @@ typedef struct {
     int32_t *left;          /* written: the tokens that each rule merges, */
     int32_t *right;
     int64_t *gain; /* and the number of replacements that it makes in the corpus */
+    const int32_t *wanted_left; /* if not empty: the merges to check; training stops before the first that differs */
+    int64_t n_wanted_left;
+    const int32_t *wanted_right;
     int64_t n_symbols;
     int64_t least;   /* the minimum frequency of a merge, 1 or more */
     int64_t longest; /* the maximum length of a product */
     int32_t tie;     /* see pairs.h */
     uint8_t overlapping;
+    uint8_t any_tie; /* a wanted merge may be any of the most frequent pairs */
 } tokdfa_corpus;
 
 /* A training under way, in memory of its own, for one thread at a time. */
@@ -34,6 +38,7 @@ typedef struct tokdfa_training tokdfa_training;
 tokdfa_training *tokdfa_begin_training(const tokdfa_corpus *corpus);
 int64_t tokdfa_find_pairs(tokdfa_training *training, int64_t patience);
 int64_t tokdfa_train(tokdfa_training *training, int64_t target, int64_t patience);
+int64_t tokdfa_copy_tokens(const tokdfa_training *training, int32_t *tokens, int64_t *weights);
 void tokdfa_end_training(tokdfa_training *training);
 
 /* Different pieces of text and their counts, in memory of their own; see piece_table.c.

@@ -279,11 +279,28 @@ static bool settle_top(tokdfa_training *t) {
     return false;
 }
 
-/* Merge the top of the queue, which is up to date, and count the pairs that this makes; false if out of memory: then
-   nothing has changed. */
-static bool begin_merge(tokdfa_training *t) {
+/* The row to merge next: the top of the queue, which is up to date, or the wanted pair. If that is not a maximum, -1,
+   and the top is written where the rule would be. */
+static int64_t next_row(const tokdfa_training *t) {
     const tokdfa_corpus *c = t->corpus;
-    const int64_t row = t->heap[0].row;
+    const int64_t top = t->heap[0].row;
+    if (!c->n_wanted_left) {
+        return top;
+    }
+    const int32_t u = c->wanted_left[t->n_made], v = c->wanted_right[t->n_made];
+    const int64_t row = u < 0 || v < 0 ? -1 : find_pair(t, pair_key(u, v));
+    if (row >= 0 && (row == top || (c->any_tie && t->pairs[row].count == t->pairs[top].count))) {
+        return row;
+    }
+    c->left[t->n_made] = (int32_t)left_of(t->pairs[top].key);
+    c->right[t->n_made] = (int32_t)right_of(t->pairs[top].key);
+    return -1;
+}
+
+/* Merge one of the most frequent pairs, and count the pairs that this makes; false if out of memory: then nothing has
+   changed. A merged pair that is not the top of the queue is dropped when it comes up. */
+static bool begin_merge(tokdfa_training *t, int64_t row) {
+    const tokdfa_corpus *c = t->corpus;
     const int64_t u = left_of(t->pairs[row].key), v = right_of(t->pairs[row].key), rule = t->n_made;
     const int64_t product = t->n_tokens;
     const int64_t n_positions = t->pairs[row].to - t->pairs[row].from;
@@ -291,7 +308,9 @@ static bool begin_merge(tokdfa_training *t) {
     if (!reserve_rows(t, least(2 * n_positions, 2 * c->n_length))) {
         return false;
     }
-    drop_top(t);
+    if (t->heap[0].row == row) {
+        drop_top(t);
+    }
     pair *merged = t->pairs + row;
     c->left[rule] = (int32_t)u;
     c->right[rule] = (int32_t)v;
@@ -326,8 +345,9 @@ static bool end_merge(tokdfa_training *t) {
     return true;
 }
 
-/* Merge pairs until `target` rules are made, which must fit, or no pair is left, or the merges have inspected
-   `patience` positions, 1 or more. Returns the total number of rules made, more than before unless no pair is left.
+/* Merge pairs until `target` rules are made, which must fit, or no pair is left or none that is wanted, or the merges
+   have inspected `patience` positions, 1 or more. Returns the total number of rules made, more than before unless no
+   pair is left or none that is wanted.
    After TOKDFA_NO_MEMORY the training stands where it stood, or within a merge, and can continue. */
 TOKDFA_API int64_t tokdfa_train(tokdfa_training *training, int64_t target, int64_t patience) {
     if (training->unlisted.row >= 0 && !end_merge(training)) {
@@ -335,9 +355,12 @@ TOKDFA_API int64_t tokdfa_train(tokdfa_training *training, int64_t target, int64
     }
     while (training->n_made < target && training->n_heap > 0 && patience > 0) {
         if (settle_top(training)) {
-            const pair *top = training->pairs + training->heap[0].row;
-            patience -= top->to - top->from;
-            if (!(begin_merge(training) && end_merge(training))) {
+            const int64_t row = next_row(training);
+            if (row < 0) {
+                break;
+            }
+            patience -= training->pairs[row].to - training->pairs[row].from;
+            if (!(begin_merge(training, row) && end_merge(training))) {
                 return TOKDFA_NO_MEMORY;
             }
         }
@@ -409,6 +432,19 @@ TOKDFA_API int64_t tokdfa_find_pairs(tokdfa_training *training, int64_t patience
         break;
     }
     return 0;
+}
+
+/* Write the tokens of the text as it is now, -1 for boundaries, and the number of occurrences of the piece of each;
+   both have the length of the text. Returns the number of entries written. */
+TOKDFA_API int64_t tokdfa_copy_tokens(const tokdfa_training *training, int32_t *tokens, int64_t *weights) {
+    const tokdfa_corpus *c = training->corpus;
+    int64_t n = 0;
+    for (int64_t at = 0; at < c->n_text; n++) {
+        tokens[n] = c->text[at];
+        weights[n] = c->weight[at];
+        at += tokens[n] < 0 ? 1 : c->length[tokens[n]];
+    }
+    return n;
 }
 
 TOKDFA_API void tokdfa_end_training(tokdfa_training *training) {

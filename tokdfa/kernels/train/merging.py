@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,17 @@ class Text:
     unit_at: Int64Array
 
 
+class Wanted(NamedTuple):
+    """The merges that a training is expected to make, one by one; it stops before the first that is not a maximum.
+
+    With `any_tie` each may be any of the most frequent pairs. A pair that is not one of tokens has -1.
+    """
+
+    left: Int32Array
+    right: Int32Array
+    any_tie: bool
+
+
 class Training:
     """A greedy training under way: O(N log P) for N symbols and P pairs, for any number of merges; see ``merging.c``.
 
@@ -47,15 +58,21 @@ class Training:
 
     def __init__(
         self, text: Text, n_symbols: int, merges: int, rank: Int32Array, *, tie: int, overlapping: bool, least: int,
-        longest: int,
+        longest: int, wanted: Wanted | None = None,
     ) -> None:  # fmt: skip
-        self._left, self._right = np.empty(merges, np.int32), np.empty(merges, np.int32)
+        left, right, any_tie = wanted or Wanted(np.empty(0, np.int32), np.empty(0, np.int32), False)
+        if wanted is not None and not len(left) == len(right) == merges:
+            raise ValueError("a wanted pair for each merge")
+        self.wanted = Wanted(left, right, any_tie)
+        self._text = text
+        self._left, self._right = np.full(merges, -1, np.int32), np.full(merges, -1, np.int32)
         self._gain = np.empty(merges, np.int64)
         self._made = 0
         self._corpus = Struct(
             "tokdfa_corpus", text=text.symbols, weight=text.weight, length=np.ones(n_symbols + merges, np.int32),
             rank=rank, units=text.units, unit_at=text.unit_at, left=self._left, right=self._right, gain=self._gain,
             n_symbols=n_symbols, least=least, longest=min(longest, LONGEST_TEXT), tie=tie, overlapping=overlapping,
+            wanted_left=left, wanted_right=right, any_tie=any_tie,
         )  # fmt: skip
         training = lib.tokdfa_begin_training(self._corpus.pointer)
         if not training:
@@ -65,7 +82,7 @@ class Training:
             pass
 
     def run(self, target: int) -> int:
-        """Merge pairs until `target` rules are made or no pair is left; return the total number of rules made.
+        """Merge pairs until `target` rules are made or no (wanted) pair is left; return the total number of rules made.
 
         On a MemoryError the rules made so far are kept, and the training can continue when there is memory.
         """
@@ -76,6 +93,17 @@ class Training:
         return self._made
 
     @property
+    def top(self) -> tuple[int, int] | None:
+        """The pair that should be merged where a wanted one is not a maximum; None if no pair is left."""
+        pair = int(self._left[self._made]), int(self._right[self._made])
+        return None if pair[0] < 0 else pair
+
+    @property
+    def most(self) -> int:
+        """The number of rules to make at most."""
+        return len(self._left)
+
+    @property
     def left(self) -> Int32Array:
         """The left tokens of the rules made so far."""
         return self._left[: self._made]
@@ -84,6 +112,12 @@ class Training:
     def right(self) -> Int32Array:
         """The right tokens of the rules made so far."""
         return self._right[: self._made]
+
+    def tokens(self) -> tuple[Int32Array, Int64Array]:
+        """Return the text as it is now: tokens with a boundary, -1, between pieces, and the weight of each."""
+        tokens, weights = np.empty_like(self._text.symbols), np.empty_like(self._text.weight)
+        n = call(lib.tokdfa_copy_tokens, self._training, out=(tokens, weights))
+        return tokens[:n], weights[:n]
 
     @property
     def gain(self) -> Int64Array:

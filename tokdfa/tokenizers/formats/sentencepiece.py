@@ -294,6 +294,11 @@ def _parse(data: bytes, path: Path) -> Any:
     return model
 
 
+def trainer_spec(data: bytes, path: Path) -> Any:
+    """Return the settings with which a model was trained."""
+    return _parse(data, path).trainer_spec
+
+
 def _text(message: Any, name: str) -> str | bytes:
     """Return a string of a message. Depending on the version of protobuf, invalid UTF-8 gives bytes or an error."""
     try:

@@ -1,0 +1,183 @@
+"""The function `check_merges`: whether an honest trainer makes these merges of this corpus.
+
+The greedy trainer is run again, and stops before the first listed merge that it would not make. With pieces
+``{"ab": 3, "cd": 2}`` the list a≀b, c≀d is what a trainer makes; in the list c≀d, a≀b the first merge is wrong, because
+c≀d occurs twice and a≀b three times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from tokdfa.automata.alphabet import Word
+from tokdfa.base.verdict import Verdict
+from tokdfa.training.api import EndOfWord, Level, Reading, count_corpus_pieces
+from tokdfa.training.counting import Unit
+from tokdfa.training.kept import Spec, dropped
+from tokdfa.training.listed import ListedMerges
+from tokdfa.training.replay import Replay, Source, WrongMerge
+from tokdfa.training.rules import CountRule, GreedyRules, TieRule, Trainer, resolve
+
+__all__ = ["MergeCheck", "check_merges"]
+
+AnyTie: TypeAlias = TieRule | Literal["any"]
+Pieces: TypeAlias = Mapping[Any, int]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class MergeCheck(Verdict[WrongMerge]):
+    """Whether an honest trainer makes these merges.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether it does.
+    witness : WrongMerge, optional
+        The first merge that it would not make.
+    n_merges : int
+        The number of merges listed.
+    reason : str
+        The result in words.
+
+    Examples
+    --------
+    >>> print(tokdfa.check_merges([("c", "d"), ("a", "b")], {"ab": 3, "cd": 2}).reason)
+    merge 0, c≀d, occurs 2 times, and a≀b 3 times: the most frequent pair is listed later (merge 1)
+    """
+
+    n_merges: int = 0
+    reason: str = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        found, words = self.witness, f"each of the {self.n_merges:,} merges is a maximum"
+        if found is not None:
+            shown = _shown(found.pair) if found.pair else repr(found.product)
+            best = "no other is left" if found.best is None else f"{_shown(found.best)} {found.best_count:,} times"
+            why = f"{found.cause.meaning} ({found.detail})" if found.detail else found.cause.meaning
+            words = f"merge {found.index:,}, {shown}, occurs {found.count:,} times, and {best}: {why}"
+        object.__setattr__(self, "reason", words)
+
+
+def _shown(pair: tuple[Word, Word]) -> str:
+    return "≀".join(
+        word if isinstance(word, str) else "".join(word) if isinstance(word, tuple) else _text(word) for word in pair
+    )
+
+
+def _text(word: bytes) -> str:
+    try:
+        text = word.decode()
+    except UnicodeDecodeError:
+        return repr(word)
+    return text if text.isprintable() else repr(text)
+
+
+def check_merges(
+    merges: Any,
+    corpus: Pieces | Sequence[str | Path] | str | Path,
+    *,
+    pretokenizer: str | None = None,
+    like: Trainer | None = None,
+    level: Level | None = None,
+    unit: Unit | None = None,
+    end_of_word: EndOfWord | None = None,
+    tie: AnyTie | None = None,
+    count: CountRule | None = None,
+    min_frequency: int | None = None,
+    max_token_length: int | None = None,
+    threads: int = 1,
+) -> MergeCheck:
+    """Decide whether an honest trainer makes these merges of this corpus: each is a most frequent pair in its turn.
+
+    Parameters
+    ----------
+    merges : str, Path, Dictionary or sequence of pairs
+        The merges, or a file that has them: a tokenizer.json, merges.txt, rank file or SentencePiece model.
+    corpus : str, Path, sequence of them, or mapping from pieces to their counts
+        The corpus as for :func:`tokdfa.train`, or pieces as for :func:`tokdfa.train_greedy`.
+    pretokenizer : str, optional
+        How the corpus is split, as for :func:`tokdfa.train`. By default as the file says, its normalizer included, or
+        ``gpt2`` if it does not say.
+    like, level, unit, end_of_word, count, min_frequency, max_token_length
+        The trainer or its rules, as for :func:`tokdfa.train`. The least frequency is 1 if it is not given.
+    tie : str, optional
+        The tie rule as for :func:`tokdfa.train`, or ``any`` if each of the most frequent pairs is accepted.
+    threads : int
+        As for :func:`tokdfa.train`.
+
+    Returns
+    -------
+    MergeCheck
+        Truthy if the rules make each merge. Otherwise the witness has the first that is not, and its count and
+        the count of the most frequent pair at that time.
+
+    Raises
+    ------
+    TrainingError, FileFormatError, UnsupportedFeatureError, LimitExceededError, OSError
+        If the file or the corpus cannot be read, or the options do not fit them.
+
+    Notes
+    -----
+    A yes takes as long as training. A no takes longer, because its likely cause is found by further replays.
+
+    Examples
+    --------
+    >>> pieces = {"low": 5, "lower": 2, "newest": 6}
+    >>> bool(tokdfa.check_merges([("w", "e"), ("l", "o"), ("n", "e")], pieces))
+    True
+    >>> found = tokdfa.check_merges([("w", "e"), ("n", "e")], pieces).witness
+    >>> found.index, found.count, found.best, found.best_count
+    (1, 6, ('l', 'o'), 7)
+    """
+    listed = ListedMerges.read(merges)
+    options = {
+        "level": level, "unit": unit, "end_of_word": end_of_word, "tie": None if tie == "any" else tie, "count": count,
+        "min_frequency": min_frequency, "max_token_length": max_token_length,
+    }  # fmt: skip
+    given = {name: value for name, value in options.items() if value is not None}
+    chosen: dict[str, Any] = dict(given) if like is not None else _defaults(listed, given)
+    spec = None
+    if "sentencepiece" in (like, tie):
+        spec = Spec.read(merges) if listed.is_sentencepiece and Path(merges).is_file() else None
+        chosen.setdefault("max_token_length", spec.longest if spec else None)
+    meant = resolve(like, chosen)
+    rules = GreedyRules(**{name: meant[name] for name in ("tie", "count", "min_frequency", "max_token_length")})
+    pieces, source = corpus, None
+    if not isinstance(pieces, Mapping):
+        pieces, source = _counted(pieces, listed, pretokenizer, meant, threads)
+    listed = listed.in_kind(pieces)
+    if listed.vocabulary is not None and spec is not None:
+        pieces = spec.words(pieces, listed.vocabulary)
+    elif listed.vocabulary is not None and rules.tie == "huggingface":
+        pieces = dropped(pieces, listed.vocabulary)
+    found = Replay(listed, pieces, rules, any_tie=tie == "any").first_wrong(source)
+    return MergeCheck(found is None, found, len(listed))
+
+
+def _defaults(listed: ListedMerges, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options that a file of merges shows, unless others are given."""
+    shown: dict[str, Any] = {"min_frequency": 1}
+    if not listed.is_bytewise:
+        shown["level"] = "character"
+    if listed.suffix:
+        shown["end_of_word"] = "attached"
+    return {**shown, **options}
+
+
+def _counted(
+    files: Any, listed: ListedMerges, pretokenizer: str | None, meant: Mapping[str, Any], threads: int
+) -> tuple[Pieces, Source | None]:
+    """Return the pieces of files, split as the file of the merges says; and the source if it can be read again."""
+    own, normalizer = (None, None) if pretokenizer is not None else listed.reading()
+    unit: Unit = meant["unit"] if normalizer is None else "line"
+    given = Reading(pretokenizer or own or "gpt2", meant["level"], unit, meant["end_of_word"], normalizer)
+
+    def counted(reading: Reading) -> Pieces:
+        return reading.words(count_corpus_pieces(files, reading, threads=threads))
+
+    again = Source(given.splitter, lambda form: counted(replace(given, normalizer=form, unit="line")))
+    is_stream = "-" in ([files] if isinstance(files, (str, Path)) else [*files])
+    return counted(given), None if is_stream else again
