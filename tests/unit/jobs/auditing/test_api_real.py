@@ -47,5 +47,3 @@ def test_the_library_confirms_the_answers_about_a_real_tokenizer(name: str) -> N
         texts = long_texts(random.Random(f"{scheme} again"), real, 1000, 600)
         assert assert_confirmed(real, scheme, found, texts).total()
         assert (found.answer, found.is_trivial) == (kept["answer"], kept["is_trivial"]), scheme
-        if found.witness is not None:
-            assert (found.witness.old, found.witness.new) == (kept["old"], kept["new"]), scheme
