@@ -9,9 +9,11 @@ from typing import Any, cast
 
 import pytest
 
-from tests.support.audits import Library, assert_audited, brute_force, long_texts
-from tests.support.families import FAMILIES
+import tokdfa
+from tests.support.audits import Library, assert_audited, assert_confirmed, brute_force, long_texts
+from tests.support.families import FAMILIES, of_tokenizer_json
 from tests.support.seeds import seeds
+from tests.support.tokenizer_files import tokenizer_json
 from tokdfa.jobs.auditing.back_off import why_not_resumed
 from tokdfa.jobs.auditing.schemes import BackOff
 
@@ -55,6 +57,19 @@ def test_ids_that_are_proven_to_come_again_are_followed_by_the_ids_of_the_librar
             assert found in (None, right), (family, seed, scheme, old, new)
     assert met["agree"] > 1000
     assert met["old ids change"] > 10, met
+
+
+def test_digits_in_groups_of_three_are_not_resumed_rightly_however_many_ids_come_again() -> None:
+    steps = [
+        {"type": "Split", "pattern": {"Regex": r"\p{N}{1,3}|\P{N}+"}, "behavior": "Isolated", "invert": False},
+        {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False},
+    ]
+    fields = tokenizer_json([(b"1", b"2")], pre_tokenizer={"type": "Sequence", "pretokenizers": steps})
+    member = of_tokenizer_json("groups of digits", fields)
+    assert member is not None
+    found = tokdfa.audit(member.tokenizer, "back-off=20,20")
+    assert found.answer == "wrong"
+    assert assert_confirmed(member, "back-off=20,20", found, ())
 
 
 @pytest.mark.slow
