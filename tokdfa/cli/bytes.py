@@ -20,9 +20,16 @@ from tokdfa.cli.output import counted, print_json, say
     help="Write the right table to FILE, a .npy with the bytes of each id; control tokens have 0.",
 )
 @options.force
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=600.0,
+    metavar="N",
+    help="Search for a proof for N seconds of processor time at most; then the status is 2.",
+)
 @tokenizer_options
 @options.json
-def command(tok: str, table: str, output: str | None, loading: Loading, as_json: bool) -> int:
+def command(tok: str, table: str, output: str | None, max_seconds: float, loading: Loading, as_json: bool) -> int:
     r"""Decide whether a table of bytes by id adds up to the bytes of every text, as bits per byte assume.
 
     TABLE is a .npy or .json list with a count for each id, a .npz with base_bytes and perhaps has_leading_space and
@@ -41,7 +48,7 @@ def command(tok: str, table: str, output: str | None, loading: Loading, as_json:
 
     tokenizer = load_tokenizer(tok, loading)
     given = table if table in FORMULAS else read_table(table, tokenizer.n_ids)
-    found = check_bytes(tokenizer, given)
+    found = check_bytes(tokenizer, given, max_seconds=max_seconds)
     if output is not None:
         write_table(output, of_formula(tokenizer, "bytes"))
     witness = found.witness
