@@ -19,9 +19,10 @@ from tokdfa.tokenizers.decoding import (
     ReplaceWhole,
     Run,
     StripText,
+    bytes_of,
 )
 from tokdfa.tokenizers.normalizers.steps import check_growth, most_characters
-from tokdfa.tokenizers.text_states import TextStates
+from tokdfa.tokenizers.text_states import TextStates, ends_replaced
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.whole_decoder import StringsOfIds, WholeDecoder
@@ -112,13 +113,19 @@ class StepStates(TextStates):
         held: Int64Array = np.zeros(len(tokens), dtype=np.int64)
         for step, before in zip(self._steps, state, strict=True):
             after = step.run(before, tokens)
+            if isinstance(step, DecodeByteLevel):
+                words = [before, *map(bytes_of, tokens)]
+                added = ends_replaced(b"".join(words))
+                ends = np.cumsum([*map(len, words)])[1:]
+                held += (ends if added is None else added[ends]) - _ends(after)
+                tokens = after
+                continue
             for number, token in enumerate(tokens):
                 before = step.read(before, token)[1]
                 if not (step.is_separate and after[number]):
                     held[number] += step.held(before)
             tokens = after
-        sizes = (len(token.encode("utf-8")) for token in tokens)
-        return 0, held + np.cumsum(np.fromiter(sizes, dtype=np.int64, count=len(tokens)))
+        return 0, held + _ends(tokens)
 
     def is_kept(self, state: State) -> bool:
         sizes = (
@@ -126,3 +133,9 @@ class StepStates(TextStates):
             for step, each in zip(self._steps, state, strict=True)
         )
         return all(size <= _LONGEST_KEPT for size in sizes)
+
+
+def _ends(tokens: Sequence[str]) -> Int64Array:
+    """Return the ends of texts, in bytes."""
+    sizes = (len(token.encode("utf-8")) for token in tokens)
+    return np.cumsum(np.fromiter(sizes, dtype=np.int64, count=len(tokens)))

@@ -119,13 +119,13 @@ class ByteStates(TextStates):
             lengths[0] = len(first)
         data, before = state.pending + data, len(state.pending)
         ends: Int64Array = before + np.cumsum(lengths)
-        added, every = _ends_replaced(data), np.append(before, ends)
+        added, every = ends_replaced(data), np.append(before, ends)
         if added is not None:
             every = added[every]
         return int(every[0]), every[1:]
 
 
-def _ends_replaced(data: bytes) -> Int64Array | None:
+def ends_replaced(data: bytes) -> Int64Array | None:
     """Return the ends of the texts of the first 0, 1, … bytes, with U+FFFD for bad ones; None if all are UTF-8.
 
     A replacement belongs to the first of the bytes that it replaces.

@@ -256,6 +256,25 @@ def test_the_end_of_a_stream_may_be_a_stop() -> None:
     assert decoder.stopped == ("a\ufffd", 0, 1, 0)
 
 
+def test_a_stop_after_broken_bytes_is_counted_before_further_steps() -> None:
+    level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    strip = {"type": "Strip", "content": "z", "start": 1, "stop": 0}
+    words = ["\u00e2", "\u0124", "a", "bST", "OPc"]  # The letters of the bytes E2 and 82, and text.
+    fields = {
+        "model": {"type": "WordLevel", "vocab": {word: id for id, word in enumerate(words)}, "unk_token": "a"},
+        "pre_tokenizer": None,
+        "decoder": {"type": "Sequence", "decoders": [level, strip]},
+    }
+    decoder = StreamDecoder(tokdfa.load(fields), "STOP")
+    # Two bytes of a character that never comes, split over ids: one replacement.
+    for ids in ([0, 1, 2, 3, 4], [1, 0, 2, 3, 4], [0, 0, 1, 3, 4]):
+        n_broken = 1 if ids[:2] == [0, 1] else 2
+        decoder.reset()
+        given = "".join(map(decoder.feed, ids))
+        assert given == "\ufffd" * n_broken + "a" * (2 in ids) + "b"
+        assert decoder.stopped == ("STOP", 0, 3, 1)
+
+
 def test_a_pattern_that_is_replaced_across_ids_is_refused() -> None:
     replace = {"type": "Replace", "pattern": {"Regex": "a+"}, "content": "b"}
     level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
