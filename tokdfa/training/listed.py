@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -44,7 +45,7 @@ class ListedMerges:
     def read(cls, source: Any) -> ListedMerges:
         """Return the merges of a file, a folder, a dictionary or a list of pairs."""
         if isinstance(source, Dictionary):
-            return cls._of_pairs([(rule.left, rule.right) for rule in source], source.alphabet)
+            return cls._of_pairs(_pairs(source), source.alphabet)
         if not isinstance(source, (str, Path)):
             pairs = [(u, v) for u, v in source]
             return cls._of_pairs(pairs, Dictionary(pairs).alphabet)
@@ -57,7 +58,7 @@ class ListedMerges:
                 "merges with a prefix are not replayed", value=contents.prefix, where=str(source)
             )
         dictionary = contents.dictionary
-        found = cls._of_pairs([(rule.left, rule.right) for rule in dictionary], dictionary.alphabet, contents)
+        found = cls._of_pairs(_pairs(dictionary), dictionary.alphabet, contents)
         return found._ranked() if contents.format in _RANKED else found
 
     @classmethod
@@ -111,6 +112,8 @@ class ListedMerges:
             found, needed = ("bytes", "byte") if self.is_bytewise else ("characters", "character")
             what = f"the merges are over {found}, and the corpus is not read so"
             raise TrainingError(what, hint=f"choose level {needed}")
+        if kind == "bytes":
+            return self
 
         def joined(word: Any) -> Any:
             return "".join(word) if kind == "characters" else (*word,) if kind == "symbols" else word
@@ -121,12 +124,17 @@ class ListedMerges:
 
     def numbered(self, any_tie: bool, symbols: TokenAlphabet) -> Wanted:
         """Return the merges as numbers of tokens: the symbols, then the products in their order; -1 for no token."""
-        number: dict[Word | None, int] = {word: i for i, word in enumerate(symbols.symbols)}
-        left, right = np.full(len(self), -1, np.int32), np.full(len(self), -1, np.int32)
-        for i, (pair, product) in enumerate(zip(self.pairs, self.products, strict=True)):
-            if pair is not None:
-                left[i], right[i] = (number.get(word, -1) for word in pair)
-            number.setdefault(product, len(symbols) + i)
+        n = len(symbols)
+        # Where a product is listed twice, the first one counts. A token that is not made yet occurs nowhere.
+        number: dict[Word | None, int] = dict(
+            zip(self.products[::-1], range(n + len(self) - 1, n - 1, -1), strict=True)
+        )
+        number.update(zip(symbols.symbols, range(n), strict=True))
+        parts = [pair or (None, None) for pair in self.pairs]
+        left, right = (
+            np.fromiter(map(number.get, column, repeat(-1)), np.int32, len(parts))
+            for column in (zip(*parts, strict=True) if parts else ((), ()))
+        )
         return Wanted(left, right, any_tie)
 
     def reading(self) -> tuple[str | PreTokenizer | None, Callable[[str], str] | None]:
@@ -146,3 +154,8 @@ class ListedMerges:
                 what, hint="name the pieces by a pre-tokenizer without it, over such a corpus"
             )
         return pretokenizer(splitting), normalizer
+
+
+def _pairs(dictionary: Dictionary) -> list[Pair]:
+    word = [*dictionary.alphabet].__getitem__
+    return list(zip(map(word, dictionary.left.tolist()), map(word, dictionary.right.tolist()), strict=True))
