@@ -2,9 +2,11 @@
 
 Run: TOKDFA_DATA=… python -m tests.benchmarks.bench_stream_decoder [FILE…] [--ids N]
 
-FILE is a tokenizer.json, GPT-2's by default. "first" is a stream that builds the table, "again" one that finds it. Each
-time is the least of three in processor time, except for the first stream. tiktoken's ids are decoded one by one to
-bytes, and these by an incremental decoder.
+FILE is a tokenizer.json; by default GPT-2's, and Llama-2's and Gemma's in the folder that TOKDFA_FAMILIES names.
+"first" is a stream that builds the table, "again" one that finds it. Each time is the least of three in processor time,
+except for the first stream. "memory" is the peak while ten times as many ids are decoded in chunks of 1,000, with 1,000
+stop strings, by such a second stream. tiktoken's ids are decoded one by one to bytes, and these by an incremental
+decoder.
 """
 
 from __future__ import annotations
@@ -14,9 +16,12 @@ import codecs
 import os
 import random
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import tiktoken
 import tokenizers
 from tokenizers.decoders import DecodeStream
@@ -24,6 +29,10 @@ from tokenizers.decoders import DecodeStream
 import tokdfa
 
 DATA = Path(os.environ["TOKDFA_DATA"])
+FAMILIES = [
+    Path(os.environ.get("TOKDFA_FAMILIES", "")) / name / "package" / "models" / "tokenizer.json"
+    for name in ("llama2", "gemma2")
+]
 SIZES = (64, 1_000, 1 << 16)
 
 
@@ -46,6 +55,20 @@ def stop_strings(text: str, n: int) -> list[str]:
     """Return strings of two words of a text that it does not have."""
     words, drawn = sorted({*text[:200_000].split()}), random.Random(n)
     return [f"{drawn.choice(words)} {drawn.choice(words)}~" for _ in range(n)]
+
+
+def peak_memory(tokenizer: tokdfa.AnyTokenizer, stops: list[str], ids: npt.NDArray[np.int32]) -> int:
+    """Return the most bytes in use at once, beyond the ids, while they are decoded ten times as one stream."""
+    peak = 0
+    for times in (1, 10):
+        decoder = tokdfa.StreamDecoder(tokenizer, stops)
+        tracemalloc.start()
+        for _ in range(times):
+            for begin in range(0, len(ids), 1_000):
+                decoder.feed(ids[begin : begin + 1_000])
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return peak
 
 
 def measure(path: Path, text: str, n_ids: int) -> None:
@@ -72,6 +95,7 @@ def measure(path: Path, text: str, n_ids: int) -> None:
                     decoder.feed(ids[begin : begin + size])
 
             show(f"chunks of {size:,}, {n:,} stop strings", len(ids), seconds(in_chunks))
+    print(f"  memory: {peak_memory(tokenizer, stops, ids):,} bytes")
     peer = tokenizers.Tokenizer.from_file(str(path))
 
     def of_tokenizers() -> None:
@@ -108,7 +132,12 @@ def measure_tiktoken(text: str, n_ids: int) -> None:
 def main() -> None:
     """Measure the tokenizers that are named."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", type=Path, default=[DATA / "vocabs" / "gpt2" / "tokenizer.json"])
+    parser.add_argument(
+        "files",
+        nargs="*",
+        type=Path,
+        default=[DATA / "vocabs" / "gpt2" / "tokenizer.json", *filter(Path.is_file, FAMILIES)],
+    )
     parser.add_argument("--ids", type=int, default=1_000_000)
     options = parser.parse_args()
     corpus = sorted((DATA / "corpora").rglob("*.txt"))[0]
