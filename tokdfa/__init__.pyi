@@ -53,6 +53,8 @@ from tokdfa.jobs.guiding.api import Guide as Guide
 from tokdfa.jobs.guiding.api import guide as guide
 from tokdfa.jobs.guiding.bans import Ban as Ban
 from tokdfa.jobs.guiding.bans import ban as ban
+from tokdfa.jobs.guiding.covers import Covers as Covers
+from tokdfa.jobs.guiding.covers import covers as covers
 from tokdfa.jobs.guiding.fast_forward import Forcing as Forcing
 from tokdfa.jobs.guiding.fast_forward import forced as forced
 from tokdfa.jobs.guiding.masked import Matcher as Matcher

@@ -148,12 +148,14 @@ class Jobs:
         end: int | Iterable[int] | None = None,
         vocab_size: int | None = None,
         ban: Ban | None = None,
+        prompt: npt.ArrayLike | None = None,
+        heal: bool = False,
     ) -> Guide:
         """Call :func:`tokdfa.guide`, which says all: which ids can come next so that some canonical stream continues.
 
         Parameters
         ----------
-        language, end, vocab_size, ban
+        language, end, vocab_size, ban, prompt, heal
             As in that function.
 
         Examples
@@ -165,7 +167,7 @@ class Jobs:
         """
         from tokdfa.jobs.guiding.api import guide
 
-        return guide(self, language, end=end, vocab_size=vocab_size, ban=ban)
+        return guide(self, language, end=end, vocab_size=vocab_size, ban=ban, prompt=prompt, heal=heal)
 
     def split(self: Any, text: str, *, explain: bool = True) -> Pieces:
         r"""Return the pieces of a text, which the pre-tokenizer cuts before anything is merged.

@@ -37,6 +37,7 @@ VALUES: dict[str, Any] = {
     "Combination": intersection(DFA, DFA),
     "Language": tokdfa.Language(DFA),
     "Guide": TOKENIZER.guide("a|b"),
+    "Covers": tokdfa.covers(TOKENIZER, "a"),
     "Encoding": TOKENIZER.encoding("a single man"),
     "Forcing": tokdfa.forced(TOKENIZER, "a"),
     "Matcher": tokdfa.Matcher(TOKENIZER.guide("a|b")),

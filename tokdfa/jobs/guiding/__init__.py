@@ -2,7 +2,8 @@
 
 Read `api` first: the function `guide`, and `Guide` with its states, masks and forced ids. `bans` has the ids after
 which a text has none of some words. Both are `masked` automata; a `Matcher` keeps the states of a sequence, for
-engines. `fast_forward` decides whether forced text may be encoded separately.
+engines. `prompts` finds where a guide begins after a prompt, and `covers` the first ids of all texts with some first
+bytes. `fast_forward` decides whether forced text may be encoded separately.
 
 Below them, from the bottom up:
 
@@ -15,5 +16,6 @@ Below them, from the bottom up:
   `tokdfa.kernels.guiding.product`.
 
 Cost: the tables of a tokenizer take about half a second for 100,000 ids. A mask of a state met before is copied; a new
-mask is made from the masks of its *base*, the states that differ only in the last id.
+mask is made from the masks of its *base*, the states that differ only in the last id. With a number of ids left, a base
+has a mask for each number that is not known to be enough for all ids of the mask without one.
 """

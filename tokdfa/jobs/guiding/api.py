@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.base.errors import PatternError, TokenStreamError, WrongTypeError
+from tokdfa.base.arrays import Int32Array
+from tokdfa.base.errors import TokenStreamError, WrongTypeError
 from tokdfa.base.suggestions import expect
 from tokdfa.jobs.guiding.bans import Ban
-from tokdfa.jobs.guiding.masked import Masked, checked_end, checked_size
-from tokdfa.jobs.guiding.prefixes import PrefixAutomaton, State, prefixes_of
-from tokdfa.jobs.guiding.texts import texts_of
+from tokdfa.jobs.guiding.masked import Masked, checked_end, checked_remaining, checked_size
+from tokdfa.jobs.guiding.prefixes import State
+from tokdfa.jobs.guiding.prompts import Start, Wanted, start_of
 from tokdfa.jobs.guiding.tokens import tokens_of
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -39,6 +40,10 @@ class Guide(Masked[State]):
         The ids that end a sequence. They are allowed where the stream may end, and nothing follows them.
     vocab_size : int
         The number of bits of a mask.
+    kept : int32 array
+        The ids of the prompt that remain; the stream continues after them. Empty without a prompt.
+    given_back : bytes
+        The text of the other ids of the prompt, with which the text of the stream begins.
 
     Examples
     --------
@@ -56,8 +61,10 @@ class Guide(Masked[State]):
     _refusal = "no canonical stream of the language goes on with this id"
     _hint = "read_any accepts what follows it"
 
-    def __init__(self, prefixes: PrefixAutomaton, end: tuple[int, ...], vocab_size: int) -> None:
-        super().__init__(prefixes.initial, _ENDED, end, vocab_size, prefixes.tokens.n_ids)
+    def __init__(self, start: Start, end: tuple[int, ...], vocab_size: int) -> None:
+        prefixes = start.prefixes
+        super().__init__(start.state, _ENDED, end, vocab_size, prefixes.tokens.n_ids)
+        self.kept, self.given_back = start.kept, start.given_back
         self._prefixes = prefixes
         self._tokens = prefixes.tokens
         self._tokenizer = prefixes.tokens.tokenizer
@@ -69,8 +76,11 @@ class Guide(Masked[State]):
             self._prefixes.checked(state)
             raise
 
-    def _bits(self, state: State) -> np.ndarray:
-        return self._prefixes.mask(state)
+    def _bits(self, state: State, remaining: int | None) -> np.ndarray:
+        return self._prefixes.mask(state, remaining)
+
+    def _is_enough(self, state: State, remaining: int) -> bool:
+        return state != _ENDED and self._prefixes.is_enough(self._prefixes.checked(state), remaining)
 
     def is_final(self, state: State) -> bool:
         """Return whether a stream may end in a state.
@@ -81,6 +91,54 @@ class Guide(Masked[State]):
             If it is not a state of this guide.
         """
         return state == _ENDED or self._prefixes.is_final(state)
+
+    def ends_within(self, state: State, remaining: int) -> bool:
+        """Return whether some stream ends within a number of ids after a state, not counting one of `end`.
+
+        Raises
+        ------
+        WrongTypeError
+            If it is not a state of this guide, or the number is none.
+        LimitExceededError
+            If the search for such a stream is too large.
+        """
+        left = checked_remaining(remaining)
+        return state == _ENDED or self._prefixes.ends_within(self._prefixes.checked(state), left)
+
+    def least(self, state: State) -> int:
+        """Return the fewest ids with which a stream can end after a state, without one of `end`.
+
+        Examples
+        --------
+        >>> guide = tokdfa.guide(tokdfa.default_tokenizer(), "[a-z]{3,} man")
+        >>> guide.least(guide.initial), guide.shortest(guide.initial).tolist()
+        (2, [1050, 462])
+        """
+        return 0 if state == _ENDED else self._prefixes.least(self._checked_alive(state))
+
+    def shortest(self, state: State) -> Int32Array:
+        """Return the fewest ids with which a stream can end after a state; of equal ones those with smaller ids first.
+
+        Examples
+        --------
+        >>> guide = tokdfa.guide(tokdfa.default_tokenizer(), "a (single|married) man")
+        >>> guide.shortest(guide.initial).tolist()
+        [64, 2513, 462]
+        """
+        found: list[int] = []
+        for left in range(self.least(state), 0, -1):
+            found.append(int(self.allowed(state, remaining=left)[0]))
+            target = self.step(state, found[-1])
+            assert target is not None
+            state = target
+        return np.array(found, dtype=np.int32)
+
+    def _checked_alive(self, state: State) -> State:
+        """Refuse a state from which no stream continues; a guide returns none."""
+        state = self._prefixes.checked(state)
+        if not self._prefixes.goes_on(state):
+            raise WrongTypeError("no stream continues from this state", value=state)
+        return state
 
     # Streams
 
@@ -141,15 +199,6 @@ class Guide(Masked[State]):
         return f"<Guide: {what}, {self.vocab_size} ids>"
 
 
-def check_texts(prefixes: PrefixAutomaton, shown: object, *, bans: bool = False) -> None:
-    """Refuse a language if none of its texts can be encoded, or only texts that a ban forbids."""
-    if not prefixes.goes_on(prefixes.initial):
-        what = "no text of the language can be encoded: all need symbols without a token, or are not UTF-8"
-        if bans:
-            what = "every text of the language has what is banned, needs symbols without a token, or is not UTF-8"
-        raise PatternError(what, value=shown)
-
-
 def guide(
     tokenizer: AnyTokenizer,
     language: str | TokenDFA | None = None,
@@ -157,6 +206,8 @@ def guide(
     end: int | Iterable[int] | None = None,
     vocab_size: int | None = None,
     ban: Ban | None = None,
+    prompt: npt.ArrayLike | None = None,
+    heal: bool = False,
 ) -> Guide:
     """Return the guide of a tokenizer: which ids can come next so that some canonical stream continues.
 
@@ -175,7 +226,14 @@ def guide(
         The number of bits of a mask, if the model has more logits than the tokenizer has ids.
     ban : Ban, optional
         The words or matches that the texts may not have; see :func:`tokdfa.ban`. The streams of the guide are
-        restricted to those that the ban allows, without dead ends either.
+        restricted to those that the ban allows, without dead ends either. It is about the text after the prompt.
+    prompt : array_like of int, optional
+        The ids before those that are guided. The prompt and the stream together are then canonical, as one text, and
+        the language and the ban are about the text after the prompt.
+    heal : bool
+        Whether the last ids of the prompt are given back: those, and only those, that some text of the language after
+        the prompt changes. The stream continues after the ids that remain, which are ``guide.kept``; its text begins
+        with ``guide.given_back``, the text of the others.
 
     Returns
     -------
@@ -192,7 +250,8 @@ def guide(
     LimitExceededError
         If an automaton, or the search for a continuation, is too large.
     TokenStreamError
-        If an id of `end` does not exist.
+        If an id of `end` does not exist, or the prompt is not the beginning of a canonical stream; the error says
+        where.
 
     Notes
     -----
@@ -207,15 +266,19 @@ def guide(
     >>> state = guide.read(tokenizer.encode("12:3"))
     >>> [tokenizer.decode([id]) for id in guide.allowed(state)]
     ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']
+
+    After "a sing" as its own ids, "le man" cannot follow; healed, both together are "a single man".
+
+    >>> healed = tokdfa.guide(tokenizer, "le man", prompt=tokenizer.encode("a sing"), heal=True)
+    >>> healed.given_back, tokenizer.decode(healed.forced(healed.initial))
+    (b' sing', ' single man')
     """
     expect(tokenizer, AnyTokenizer, "a tokenizer", "tokdfa.guide(tokenizer, language)")
     if ban is not None and not isinstance(ban, Ban):
         raise WrongTypeError("a ban is what tokdfa.ban(tokenizer, words) returns", value=ban, where="ban")
     size = checked_size(vocab_size, tokenizer.n_ids)
     ends = checked_end(end, size)
-    tokens = tokens_of(tokenizer)
-    is_free = language is None and ban is None
-    texts = None if is_free else texts_of(tokens, language, None if ban is None else ban.machine)
-    prefixes = prefixes_of(tokens, texts)
-    check_texts(prefixes, language, bans=ban is not None)
-    return Guide(prefixes, ends, size)
+    if heal and prompt is None:
+        raise WrongTypeError("only the ids of a prompt can be given back", value=heal, where="heal")
+    texts = Wanted(language, None if ban is None else ban.machine)
+    return Guide(start_of(tokens_of(tokenizer), texts, prompt, heal=heal), ends, size)

@@ -91,7 +91,9 @@ class Ban(Masked[int]):
             self._check(state)
         return target if target and id not in self._meaningless else None
 
-    def _bits(self, state: int) -> np.ndarray:
+    def _bits(self, state: int, remaining: int | None = None) -> np.ndarray:
+        if remaining is not None:
+            self.ends_within(state, remaining)
         self._check(state)
         bits = self._root.copy()
         kernels.mask_like(self._ban, state, self.machine.initial, bits)
@@ -99,8 +101,8 @@ class Ban(Masked[int]):
             bits &= ~self._control_bits
         return bits
 
-    def _make_mask(self, state: int) -> Int32Array:
-        mask = super()._make_mask(state)
+    def _make_mask(self, state: int, remaining: int | None) -> Int32Array:
+        mask = super()._make_mask(state, remaining)
         if not mask.any():
             self._empty.add(state)
         return mask
@@ -116,7 +118,7 @@ class Ban(Masked[int]):
         self._check(state)
         return bool(self.machine.final[state])
 
-    def mask(self, state: int) -> Int32Array:
+    def mask(self, state: int, *, remaining: int | None = None) -> Int32Array:
         """Return the mask of a state: bit t % 32 of word t // 32 is set if id t can come next.
 
         Returns
@@ -128,8 +130,10 @@ class Ban(Masked[int]):
         ------
         TokenStreamError
             If it would be empty: every id would complete a banned word or match, and no id of `end` was given.
+        UnsupportedFeatureError
+            If a number of `remaining` ids is given, which only a guide understands.
         """
-        mask = super().mask(state)
+        mask = super().mask(state, remaining=remaining)
         if state in self._empty:
             hint = "give end=..., the ids that end a sequence; is_exhausted(state) says where nothing is left"
             raise TokenStreamError("every id is banned in this state", value=state, hint=hint)
@@ -175,7 +179,7 @@ def ban(
     Parameters
     ----------
     tokenizer : AnyTokenizer
-        A byte pair tokenizer whose text is the bytes of its ids, one after the other.
+        A byte pair tokenizer: its text is the bytes of its ids, one after the other.
     words : iterable of str or bytes, optional
         They are banned wherever they occur, within longer words too, and in exactly this spelling.
     pattern : str, optional

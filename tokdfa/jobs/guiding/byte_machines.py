@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.base.arrays import BoolArray, Int32Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.kernels.dfa import explicit as kernels
 from tokdfa.regex.trie import TokenTrie
@@ -48,6 +48,30 @@ class ByteMachine(NamedTuple):
         return self._replace(
             table=np.hstack((self.table, *added)), column=np.append(self.column, column + np.int32(width))
         )
+
+    def behind(self, data: bytes) -> ByteMachine:
+        """Return the automaton of the texts with some bytes before each; no special tokens are read so far.
+
+        State 1 + k is the one after the first k bytes, and the states of this automaton follow.
+        """
+        if not data:
+            return self
+        n, width = len(data), self.table.shape[1]
+        values, which = np.unique(np.frombuffer(data, dtype=np.uint8), return_inverse=True)
+        # A byte on the way is apart from all that shared its column.
+        marks = np.zeros(256, dtype=np.int64)
+        marks[values] = np.arange(1, len(values) + 1)
+        both, column = np.unique(self.column + width * marks, return_inverse=True)
+        if (len(self.table) + n) * len(both) > MAX_ENTRIES:
+            raise LimitExceededError("the automaton of the texts has too many states", value=len(self.table) + n)
+        later = self.table[1:, both % width]
+        table = np.zeros((len(self.table) + n, len(both)), dtype=np.int32)
+        table[n + 1 :] = np.where(later == NOWHERE, NOWHERE, later + n)
+        targets = np.arange(2, n + 2)
+        targets[-1] = self.initial + n
+        table[np.arange(1, n + 1), column[values[which]]] = targets
+        final = np.concatenate((np.zeros(n + 1, dtype=np.bool_), self.final[1:]))
+        return ByteMachine(table, column.reshape(-1).astype(np.int32), final, 1)
 
     def apart(self) -> tuple[ByteMachine, Int32Array]:
         """Return the automaton over bytes alone, and the state after each special token: int32[states, specials]."""
@@ -132,12 +156,16 @@ def trimmed(machine: ByteMachine, distance: Int32Array | None = None) -> ByteMac
 
 def distances(table: Int32Array, final: BoolArray) -> Int32Array:
     """Return for each state the least number of symbols up to a final one; -1 if there is none."""
-    distance = np.where(final, 0, -1).astype(np.int32)
     if final[1:].all():
-        return distance
+        return np.where(final, 0, -1).astype(np.int32)
     sources, columns = np.nonzero(table)
-    targets = table[sources, columns]
-    edges = np.unique(targets.astype(np.int64) << 32 | sources)
+    return steps_to(sources, table[sources, columns].astype(np.int64), final)
+
+
+def steps_to(sources: Int64Array, targets: Int64Array, final: BoolArray) -> Int32Array:
+    """Return for each state the least number of edges, from sources to targets, up to a final one; -1 for none."""
+    distance = np.where(final, 0, -1).astype(np.int32)
+    edges = np.unique(targets << 32 | sources)
     targets, sources = edges >> 32, edges & 0xFFFFFFFF
     bounds = np.searchsorted(targets, np.arange(len(final) + 1))
     queue = np.flatnonzero(final).tolist()

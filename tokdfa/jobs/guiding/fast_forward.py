@@ -19,9 +19,8 @@ from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import BoolArray, Int64Array
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.base.suggestions import SuggestsNames, expect
-from tokdfa.jobs.guiding.api import check_texts
-from tokdfa.jobs.guiding.prefixes import BaseKey, Moves, MoveTables, PrefixAutomaton, State, base_of, prefixes_of
-from tokdfa.jobs.guiding.texts import texts_of
+from tokdfa.jobs.guiding.prefixes import BaseKey, Moves, MoveTables, PrefixAutomaton, State, base_of
+from tokdfa.jobs.guiding.prompts import Wanted, start_of
 from tokdfa.jobs.guiding.tokens import tokens_of
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -145,11 +144,7 @@ def forced(
         raise WrongTypeError("a number of bytes is an integer that is not negative", value=longest, where="longest")
     if language is None:
         raise WrongTypeError("a language is a regular expression or an automaton over bytes", value=language)
-    tokens = tokens_of(tokenizer)
-    texts = texts_of(tokens, language)
-    prefixes = prefixes_of(tokens, texts)
-    check_texts(prefixes, language)
-    jumps = Jumps(prefixes)
+    jumps = Jumps(start_of(tokens_of(tokenizer), Wanted(language), None).prefixes)
     holds = is_same_everywhere(jumps, limits.max_moves)
     # Up to `longest` bytes, or fewer if too many moves lead there.
     every = [*_counts(jumps, int(longest), limits.max_counted, only_same=False)]
@@ -159,7 +154,7 @@ def forced(
     witness = None if holds else find_difference(jumps, limits.max_searched)
     if witness is not None:
         _check_by_encoding(tokenizer, witness)
-    n_forced = sum(jumps.of(state) is not None for state in range(1, texts.n_states + 1))
+    n_forced = sum(jumps.of(state) is not None for state in range(1, jumps.prefixes.texts.n_states + 1))
     return Forcing(holds, n_forced, witness, texts=totals, differing=differing, longest=len(totals) - 1)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.base.arrays import Int32Array, checked_ids, id_array
-from tokdfa.base.errors import TokenStreamError, WrongTypeError
+from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.base.locks import SHARED
 from tokdfa.base.suggestions import SuggestsNames
 
@@ -42,7 +42,7 @@ class Masked(SuggestsNames, ABC, Generic[S]):
         self._n_ids = n_ids
         self._n_words = -(-vocab_size // 32)
         self._ends = frozenset(end)
-        self._masks: OrderedDict[S, Int32Array] = OrderedDict()
+        self._masks: OrderedDict[S | tuple[S, int], Int32Array] = OrderedDict()
         self._nothing = np.zeros(self._n_words, dtype=np.int32)
         self._nothing.setflags(write=False)
 
@@ -51,8 +51,26 @@ class Masked(SuggestsNames, ABC, Generic[S]):
         """Return the state after an id of the tokenizer, none of `end`; None if it is not allowed."""
 
     @abstractmethod
-    def _bits(self, state: S) -> np.ndarray:
-        """Return the mask of the ids of the tokenizer as uint32; the bits of `end` do not matter."""
+    def _bits(self, state: S, remaining: int | None) -> np.ndarray:
+        """Return the mask of the ids of the tokenizer as uint32; the bits of `end` do not matter.
+
+        With a number of `remaining` ids, it has only those with which the stream can end within as many.
+        """
+
+    def _is_enough(self, state: S, remaining: int) -> bool:
+        """Return whether the mask with a number of remaining ids is known to be the one without."""
+        return False
+
+    def ends_within(self, state: S, remaining: int) -> bool:
+        """Return whether some stream ends within a number of ids after a state, not counting one of `end`.
+
+        Raises
+        ------
+        UnsupportedFeatureError
+            If this is a ban.
+        """
+        what = f"a {type(self).__name__.lower()} does not know when a text ends"
+        raise UnsupportedFeatureError(what, where="remaining", hint="give the ban to a guide: guide(..., ban=ban)")
 
     @abstractmethod
     def is_final(self, state: S) -> bool:
@@ -109,9 +127,9 @@ class Masked(SuggestsNames, ABC, Generic[S]):
             state = target
         return state
 
-    def allowed(self, state: S) -> Int32Array:
-        """Return the ids that can come next, ascending; an id of `end` where the stream may end."""
-        bits = np.unpackbits(self._known_mask(state).view(np.uint8), bitorder="little")
+    def allowed(self, state: S, *, remaining: int | None = None) -> Int32Array:
+        """Return the ids that can come next, ascending; an id of `end` where the stream may end; see :meth:`mask`."""
+        bits = np.unpackbits(self._known_mask(state, remaining).view(np.uint8), bitorder="little")
         return np.flatnonzero(bits).astype(np.int32)
 
     def is_exhausted(self, state: S) -> bool:
@@ -122,10 +140,10 @@ class Masked(SuggestsNames, ABC, Generic[S]):
         n_ends = len(self._ends) if self.is_final(state) else 0
         return int.from_bytes(mask.tobytes(), "little").bit_count() == n_ends
 
-    def forced(self, state: S) -> Int32Array:
+    def forced(self, state: S, *, remaining: int | None = None) -> Int32Array:
         """Return the ids that must follow, as long as there is only one choice; an id of `end` is not among them.
 
-        An engine may append them without asking the model.
+        An engine may append them without asking the model. The choices may be those with a number of `remaining` ids.
 
         Examples
         --------
@@ -137,7 +155,7 @@ class Masked(SuggestsNames, ABC, Generic[S]):
         found: list[int] = []
         seen = {state}
         while state != self.ended and not self.is_final(state):
-            allowed = self.allowed(state)
+            allowed = self.allowed(state, remaining=None if remaining is None else remaining - len(found))
             if len(allowed) != 1:
                 break
             target = self.step(state, int(allowed[0]))
@@ -150,31 +168,41 @@ class Masked(SuggestsNames, ABC, Generic[S]):
 
     # Masks
 
-    def mask(self, state: S) -> Int32Array:
+    def mask(self, state: S, *, remaining: int | None = None) -> Int32Array:
         """Return the mask of a state: bit t % 32 of word t // 32 is set if id t can come next.
+
+        Parameters
+        ----------
+        state : State
+        remaining : int, optional
+            The number of ids that are left, without one of `end`. The mask then has the ids after which some stream
+            ends with those that are left after it, so whoever follows the masks ends in time. It is empty if none does.
 
         Returns
         -------
         int32 array of ceil(vocab_size / 32) words
             Read-only.
         """
-        return self._known_mask(state)
+        return self._known_mask(state, remaining)
 
-    def _known_mask(self, state: S) -> Int32Array:
+    def _known_mask(self, state: S, remaining: int | None = None) -> Int32Array:
+        if remaining is not None and self._is_enough(state, checked_remaining(remaining)):
+            remaining = None
+        key = state if remaining is None else (state, remaining)
         try:
-            known = self._masks.get(state)
+            known = self._masks.get(key)
         except TypeError:
             raise WrongTypeError(f"the {type(self).__name__.lower()} has no such state", value=state) from None
         if known is None:
-            known = self._nothing if state == self.ended else self._make_mask(state)
+            known = self._nothing if state == self.ended else self._make_mask(state, remaining)
             with SHARED:
-                self._masks[state] = known
+                self._masks[key] = known
                 if len(self._masks) > MAX_MASKS:
                     self._masks.popitem(last=False)
         return known
 
-    def _make_mask(self, state: S) -> Int32Array:
-        bits = self._bits(state)
+    def _make_mask(self, state: S, remaining: int | None) -> Int32Array:
+        bits = self._bits(state, remaining)
         mask = np.zeros(self._n_words, dtype=np.uint32)
         mask[: len(bits)] = bits[: self._n_words]
         for id in self._ends:
@@ -230,10 +258,20 @@ class Matcher(SuggestsNames):
     Parameters
     ----------
     guide : Guide or Ban
+    remaining : int, optional
+        The number of ids that the sequence may have, without one of ``guide.end``. Only ids are accepted, and in the
+        masks, after which it can end in time.
 
     Attributes
     ----------
     guide : Guide or Ban
+    remaining : int or None
+        The number of ids that are left.
+
+    Raises
+    ------
+    TokenStreamError
+        If no sequence has as few ids; the error says the least number.
 
     Examples
     --------
@@ -246,14 +284,23 @@ class Matcher(SuggestsNames):
     [2513, 462]
     """
 
-    def __init__(self, guide: Masked[Any]) -> None:
+    def __init__(self, guide: Masked[Any], *, remaining: int | None = None) -> None:
         self.guide = guide
         self._states: list[Any] = [guide.initial]
+        self._budget = None if remaining is None else checked_remaining(remaining)
+        if remaining is not None and not guide.ends_within(guide.initial, remaining):
+            hint = "guide.least(guide.initial) is the least number"
+            raise TokenStreamError("no sequence ends within this number of ids", value=remaining, hint=hint)
 
     @property
     def state(self) -> Any:
         """The state after the accepted ids."""
         return self._states[-1]
+
+    @property
+    def remaining(self) -> int | None:
+        """The number of ids that are left; None without a limit."""
+        return None if self._budget is None else max(self._budget - self.n_accepted, 0)
 
     @property
     def n_accepted(self) -> int:
@@ -277,9 +324,14 @@ class Matcher(SuggestsNames):
     def _read(self, ids: Iterable[int]) -> list[Any]:
         """Return the states after ids up to the first one that is not allowed, after which there is None."""
         found: list[Any] = []
+        left = self.remaining
         for id in ids:
-            found.append(self.guide.step(found[-1] if found else self.state, id))
-            if found[-1] is None:
+            target = self.guide.step(found[-1] if found else self.state, id)
+            if target is not None and target != self.guide.ended and left is not None:
+                left -= 1
+                target = target if left >= 0 and self.guide.ends_within(target, left) else None
+            found.append(target)
+            if target is None:
                 break
         return found
 
@@ -322,17 +374,24 @@ class Matcher(SuggestsNames):
         rows = checked_bitmask(bitmask, self.guide.vocab_size)
         if not 0 <= index < len(rows):
             raise TokenStreamError(f"the bitmask has {len(rows)} rows, none with this number", value=index)
-        rows[index] = self.guide.mask(self.state)
+        rows[index] = self.guide.mask(self.state, remaining=self.remaining)
 
     def find_jump_forward_ids(self) -> Int32Array:
         """Return the ids that must follow as long as there is one choice; see :meth:`Guide.forced`."""
-        return self.guide.forced(self.state)
+        return self.guide.forced(self.state, remaining=self.remaining)
 
     def copy(self) -> Matcher:
         """Return a matcher that continues separately."""
-        other = Matcher(self.guide)
+        other = Matcher(self.guide, remaining=self._budget)
         other._states = self._states.copy()
         return other
+
+
+def checked_remaining(remaining: object, where: str = "remaining") -> int:
+    """Return a number of ids that are left."""
+    if isinstance(remaining, bool) or not isinstance(remaining, (int, np.integer)) or remaining < 0:
+        raise WrongTypeError("a number of ids is an integer that is not negative", value=remaining, where=where)
+    return int(remaining)
 
 
 def allocate_bitmask(n_sequences: int, vocab_size: int) -> Int32Array:

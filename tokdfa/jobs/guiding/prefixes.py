@@ -19,6 +19,7 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint32Array
 from tokdfa.base.errors import LimitExceededError, WrongTypeError
 from tokdfa.base.locks import SHARED
+from tokdfa.jobs.guiding.byte_machines import steps_to
 from tokdfa.jobs.guiding.texts import Texts, texts_of
 from tokdfa.jobs.guiding.tokens import NONE, Tokens, tokens_of
 from tokdfa.kernels.guiding import product as kernels
@@ -45,6 +46,8 @@ class Base(NamedTuple):
 
     allowed: Uint32Array  # One bit an id: those with which a stream continues if the row does not forbid them
     fragile: Uint32Array  # One bit an id: the `allowed` ids with which no stream continues if the row forbids them
+    # If streams must end within a number of ids: with which number, or more, these masks are those without one.
+    enough: int | None = None
 
 
 class PrefixAutomaton:
@@ -62,7 +65,9 @@ class PrefixAutomaton:
         self._n_words = -(-tokens.n_ids // 32)
         self._n_rows = len(tokens.follow_sets.pointer) - 1
         self._final_text: list[bool] = texts.final.tolist()
-        self._bases: OrderedDict[tuple[int, int, int], Base] = OrderedDict()
+        # The masks of bases; under a base and a number of ids, for streams that must end within it.
+        self._bases: OrderedDict[tuple[int, ...], Base] = OrderedDict()
+        self._knows_least = False
         self._cache = kernels.cache_of(1 << 12, 1 << 10, int(tokens.trie.depth.max(initial=0)), texts.n_states + 1)
         self._answers = self._cache.pointer
         self._any = any
@@ -128,26 +133,75 @@ class PrefixAutomaton:
         """Return whether a canonical stream continues from a state, or ends there."""
         return bool(self._asked(kernels.goes_on, state, state)[0])
 
-    def base(self, state: State) -> Base:
-        """Return the next ids of the states that differ only in the row."""
+    def ends_within(self, state: State, limit: int) -> bool:
+        """Return whether some stream ends within `limit` ids after a state."""
+        self._find_least()
+        return bool(self._asked(kernels.within, state, state, min(limit, kernels.MOST_IDS))[0])
+
+    def least(self, state: State) -> int:
+        """Return the fewest ids up to the end of a stream, from a state that is no dead end."""
+        self._find_least()
+        limit = int(self._cache.fields["least_ids"][state.text])
+        while not self.ends_within(state, limit):
+            limit += 1
+        return limit
+
+    def _find_least(self) -> None:
+        """Find the fewest ids up to an end, canonical or not, from each state of the texts."""
+        if self._knows_least:
+            return
+        n = self.texts.n_states + 1
+        mark, found = (np.zeros(n, dtype=np.int32) for _ in range(2))
+        with SHARED:
+            targets = [kernels.texts_after(self._guide, text, mark, found).copy() for text in range(1, n)]
+            sources = np.repeat(np.arange(1, n), [*map(len, targets)])
+            least = steps_to(sources, np.concatenate(targets).astype(np.int64), self.texts.final)
+            self._cache.fields["least_ids"][:] = np.maximum(least, 0)
+            self._knows_least = True
+
+    def base(self, state: State, limit: int | None = None) -> Base:
+        """Return the next ids of the states that differ only in the row; all streams end within `limit` ids, if given.
+
+        A base whose masks are those without a limit is kept as such.
+        """
         key = state.split, state.spelled, state.text
         known = self._bases.get(key)
-        if known is None:
-            differing = self.tokens.special_scan.differing(state.spelled)
-            known = Base(*self._asked(kernels.find_next, state, *key, differing, self._n_words)[1:])
-            with SHARED:
-                self._bases[key] = known
-                if len(self._bases) > MAX_BASES:
-                    self._bases.popitem(last=False)
+        if known is None or (limit is not None and (known.enough is None or limit < known.enough)):
+            known = self._bases.get(key if limit is None else (*key, limit))
+            known = known or self._found(state, limit)
         return known
 
-    def mask(self, state: State) -> Uint32Array:
-        """Return the mask of the ids with which a stream continues; a new array."""
+    def _found(self, state: State, limit: int | None) -> Base:
+        """Find the masks of a base, and keep them."""
+        key = state.split, state.spelled, state.text
+        asked = kernels.NO_LIMIT
+        if limit is not None:
+            self._find_least()
+            asked = min(limit, kernels.MOST_IDS) - 1
+        differing = self.tokens.special_scan.differing(state.spelled)
+        answer = self._asked(kernels.find_next, state, *key, asked, differing, self._n_words)
+        is_known = limit is not None and answer[3] <= asked
+        found = Base(answer[1], answer[2], answer[3] + 1 if is_known else None)
+        with SHARED:
+            self._bases[key if limit is None or is_known else (*key, limit)] = found
+            if len(self._bases) > MAX_BASES:
+                self._bases.popitem(last=False)
+        return found
+
+    def mask(self, state: State, limit: int | None = None) -> Uint32Array:
+        """Return the mask of the ids with which a stream continues, and ends within `limit` ids; a new array."""
         state = self.checked(state)
-        base = self.base(state)
+        if limit is not None and limit <= 0:
+            return np.zeros(self._n_words, dtype=np.uint32)
+        base = self.base(state, limit)
         bits = base.allowed.copy()
         kernels.forbid(self.tokens.follow_sets.struct, state.row, base.fragile, bits)
         return bits
+
+    def is_enough(self, state: State, limit: int) -> bool:
+        """Return whether the mask with a limit is known to be the one without."""
+        known = self._bases.get((state.split, state.spelled, state.text))
+        return known is not None and known.enough is not None and known.enough <= limit
 
     def _help(self, status: int, state: State, missing: tuple[int, int]) -> None:
         """Provide the kernels with a `missing` cell or a larger cache, or say why it cannot be provided.
@@ -241,7 +295,7 @@ class MoveTables:
         prefixes, sets = self._prefixes, self.follow_sets
         state = State(key[0], 0, *key[1:])
         base = prefixes.base(state)
-        allowed, fragile = (np.unpackbits(bits.view(np.uint8), bitorder="little") for bits in base)
+        allowed, fragile = (np.unpackbits(bits.view(np.uint8), bitorder="little") for bits in base[:2])
         ids = np.flatnonzero(allowed).astype(np.int32)
         free, cut, spelled_after, text_after = prefixes.targets(state, ids)
         cut[fragile[ids] != 0] = 0

@@ -163,16 +163,23 @@ class Texts:
 
 
 def texts_of(
-    tokens: Tokens, wanted: str | TokenDFA | None, without: ByteMachine | None = None, *, has_controls: bool = True
+    tokens: Tokens,
+    wanted: str | TokenDFA | None,
+    without: ByteMachine | None = None,
+    *,
+    behind: bytes = b"",
+    has_controls: bool = True,
 ) -> Texts:
     """Return a language of texts, over ids; between control tokens they are restricted to the texts of `without`.
 
-    None is the language of all texts, in which special tokens cut the stream wherever they are.
+    None is the language of all texts, in which special tokens cut the stream wherever they are. The texts come
+    after the bytes of `behind`.
     """
-    machine = _wanted(tokens, wanted, has_controls)
+    machine = _wanted(tokens, wanted, behind, has_controls)
     if without is not None:
+        begin, without = without.initial + len(behind), without.behind(behind)
         # The streams with all texts, between control tokens, among those that remain.
-        ends = np.where(without.final, without.initial, NOWHERE).astype(np.int32)
+        ends = np.where(without.final, begin, NOWHERE).astype(np.int32)
         controls = {*tokens.tokenizer.control_ids.tolist()}
         targets = (ends if id in controls else without.after(tokens.bytes_of(id)) for id in tokens.special_ids.tolist())
         machine = product(machine, without.with_specials(targets))
@@ -183,20 +190,28 @@ def texts_of(
     return found
 
 
-def _wanted(tokens: Tokens, wanted: str | TokenDFA | None, has_controls: bool) -> ByteMachine:
-    """Return the automaton of a language, which reads special tokens too; control tokens only if it `has_controls`."""
+def _wanted(tokens: Tokens, wanted: str | TokenDFA | None, behind: bytes, has_controls: bool) -> ByteMachine:
+    """Return the automaton of a language, some bytes before its texts; it reads special tokens, too.
+
+    It reads control tokens only if it `has_controls`.
+    """
     ids = tokens.special_ids.tolist()
+    are_found = bool(tokens.tokenizer.found_specials)
     if wanted is None:
-        table = np.array([[0], [1]], dtype=np.int32)
-        machine = ByteMachine(table, np.zeros(256, dtype=np.int32), np.array([False, True]), 1)
-        return machine.with_specials(table[:, 0] for _ in ids)
+        column = np.zeros(256, dtype=np.int32)
+        machine = ByteMachine(np.array([[0], [1]], dtype=np.int32), column, np.array([False, True]), 1).behind(behind)
+        every = np.where(machine.final, np.arange(len(machine.table)), NOWHERE).astype(np.int32)
+        # Before the texts come bytes that only their content spells.
+        return machine.with_specials(
+            np.where(machine.final | (not are_found), every, machine.after(tokens.bytes_of(id))) for id in ids
+        )
     dfa = language(wanted, _BYTES) if isinstance(wanted, str) else wanted
     is_over_bytes = isinstance(dfa, TokenDFA) and dfa.alphabet.kind == "bytes"
     if not is_over_bytes or len(dfa.alphabet) != dfa.alphabet.n_symbols:
         hint = "tokdfa.language(pattern, bytes(range(256))) makes one"
         raise WrongTypeError("a language is a regular expression or an automaton over bytes", value=wanted, hint=hint)
-    machine = machine_of(dfa)
+    machine = machine_of(dfa).behind(behind)
     nothing = np.zeros(len(machine.table), dtype=np.int32)
-    left_out = {*(ids if not tokens.tokenizer.found_specials else [] if has_controls else tokens.tokenizer.control_ids)}
+    left_out = {*(ids if not are_found else [] if has_controls else tokens.tokenizer.control_ids)}
     # A special token is the content with which the text spells it.
     return machine.with_specials(nothing if id in left_out else machine.after(tokens.bytes_of(id)) for id in ids)

@@ -116,7 +116,7 @@ def check_bytes(
 
     Notes
     -----
-    The texts are those of the canonical streams without control tokens; the counts of these do not matter. The counts
+    The texts are all that canonical streams without control tokens spell; the counts of these do not matter. The counts
     add up if each state of the automaton of these streams has a potential, by which the counts run ahead of the text.
     For tokenizers that normalize, streams of texts that are not normal are included in a proof.
 

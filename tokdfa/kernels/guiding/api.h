@@ -93,9 +93,13 @@ typedef struct {
     int64_t n_values;
     int64_t n_known; /* the number of slots in use */
     int32_t *low;    /* by slot: the least index on the path that can be reached, in the running search */
+    int32_t *needed; /* by slot: the number of ids known to be needed up to an end */
+    int32_t *enough; /* by slot: a number of ids known to be enough for an end; 0 for none */
     int32_t *trail;  /* the slots that the running search has met */
     int64_t n_trail;
     int32_t *frames; /* the frames of its path, five numbers each */
+    int32_t *attempts; /* the path of a search with a limit, N_ATTEMPT numbers for each entry of `trail` */
+    int32_t *least_ids; /* by state of the texts: the fewest ids up to an end, canonical or not; zeros until found */
     int32_t *path;   /* states along the longest word: one more entry than it has bytes */
     int32_t *trace;  /* likewise */
     int32_t *hint;   /* by a hash of the state of the pre-tokenizer: the id that last led on */
@@ -105,6 +109,7 @@ typedef struct {
     int32_t found_row;
     int32_t found_spelled;
     int32_t found_text;
+    int32_t found_id; /* an answer: the first id of the way to an end that a search with a limit found last */
     int32_t missing_core; /* an answer: a cell that the pre-tokenizer's table lacks */
     int32_t missing_column;
 } tokdfa_guide_cache;
@@ -128,6 +133,19 @@ typedef struct {
     int32_t *spelled; /* written: of the search for special tokens; -1 if one is found */
     int32_t *text;    /* written: of the texts */
 } tokdfa_guide_targets_job;
+
+/* The masks of the ids that can come next, for any row: one bit an id. It belongs to one thread. */
+typedef struct {
+    int32_t limit;            /* the most ids after each of them up to the end of a stream; -1 for any number */
+    const int32_t *differing; /* the ids after which the search for special tokens is elsewhere than from state 0 */
+    int64_t n_differing;
+    uint32_t *allowed; /* written: the ids that are possible if the row does not forbid them; zeros at first */
+    uint32_t *fragile; /* written: those of them that are impossible if the row forbids them; zeros at first */
+    int32_t enough;    /* written: a limit with which the masks are those without one; INT32_MAX for none */
+} tokdfa_guide_masks_job;
+
+/* The number of numbers of an entry of `attempts`. */
+enum { N_ATTEMPT = 12 };
 
 /* A trie, and its nodes merged by columns. The arrays that are written have an entry for each node. It belongs to one
    thread. */
@@ -175,7 +193,10 @@ int32_t tokdfa_guide_targets(const tokdfa_guide *guide, int32_t split, int32_t s
 int32_t tokdfa_guide_step(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled, int32_t text,
                           int32_t id);
 int32_t tokdfa_guide_goes_on(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled, int32_t text);
+int32_t tokdfa_guide_within(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled, int32_t text,
+                            int32_t limit);
+int64_t tokdfa_guide_texts_after(const tokdfa_guide *guide, int32_t text, int32_t *mark, int32_t *found);
 int32_t tokdfa_guide_next(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,
-                          const int32_t *differing, int64_t n_differing, uint32_t *allowed, uint32_t *fragile);
+                          tokdfa_guide_masks_job *job);
 
 #endif

@@ -1,6 +1,6 @@
 /* The prefix automaton of a tokenizer and a language of texts: the state after an id, whether a stream can continue
    from there, and all ids that can come next. */
-#include "search.h"
+#include "budget.h"
 
 static bool is_state(const tokdfa_guide *guide, guide_state at) {
     const tokdfa_split_machine *splits = guide->splits;
@@ -81,19 +81,67 @@ TOKDFA_API int32_t tokdfa_guide_goes_on(const tokdfa_guide *guide, int32_t split
     return is_state(guide, at) ? goes_on(guide, at) : NO_SUCH_STATE;
 }
 
+/* Whether a stream can end within `limit` ids, at most a million, after a state. */
+TOKDFA_API int32_t tokdfa_guide_within(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled,
+                                       int32_t text, int32_t limit) {
+    const guide_state at = {split, row, spelled, text};
+    return is_state(guide, at) ? within(guide, at, limit) : NO_SUCH_STATE;
+}
+
+static void add_text(int32_t text, int32_t *mark, int32_t *found, int64_t *n) {
+    if (text != NOWHERE && !mark[text]) {
+        mark[text] = 1;
+        found[(*n)++] = text;
+    }
+}
+
+/* The states of the texts after each id, canonical or not; returns their number. `mark`, all zeros, has an entry for
+   each state of the texts, and so has `found`. */
+TOKDFA_API int64_t tokdfa_guide_texts_after(const tokdfa_guide *guide, int32_t text, int32_t *mark, int32_t *found) {
+    const tokdfa_guide_texts *texts = guide->texts;
+    int32_t *path = guide->cache->path;
+    int64_t n = 0;
+    path[0] = text;
+    for (int64_t node = 0; node < texts->n_node_column;) {
+        const int32_t level = texts->node_depth[node];
+        if (level > 0) {
+            path[level] = texts->table[path[level - 1] * texts->n_columns + texts->node_column[node]];
+        }
+        if (texts->at_node[node] < texts->at_node[node + 1]) {
+            add_text(path[level], mark, found, &n);
+        }
+        node = path[level] == NOWHERE ? texts->node_end[node] : node + 1;
+    }
+    for (int64_t k = 0; k < texts->n_specials; k++) {
+        add_text(texts->special_target[text * texts->n_specials + k], mark, found, &n);
+    }
+    for (int64_t k = 0; k < n; k++) {
+        mark[found[k]] = 0;
+    }
+    return n;
+}
+
+/* The limit of masks that have none. */
+enum { NO_LIMIT = -1 };
+
+/* Whether a stream can continue from a state, and end within `limit` ids if there is a limit. */
+static int can_end(const tokdfa_guide *guide, guide_state at, int32_t limit) {
+    return limit == NO_LIMIT ? goes_on(guide, at) : within(guide, at, limit);
+}
+
 /* Whether a stream can continue from the states that differ only in the row: from all, from none, or it depends. */
 enum { FROM_NONE = 0, FROM_ALL = 1, BY_ROW = 2 };
 
-static int find_verdict(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text) {
+static int find_verdict(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text, int32_t limit) {
     if (split % guide->splits->n_cuts != 0) {
         return BY_ROW;
     }
-    int status = goes_on(guide, (guide_state){split, EVERY_ROW, spelled, text});
+    int status = can_end(guide, (guide_state){split, EVERY_ROW, spelled, text}, limit);
     if (status != NOWHERE) {
         return status;
     }
     /* The rows of special tokens and of tokens for whole pieces are these two. */
-    status = goes_on(guide, (guide_state){split, NO_ROW, spelled, text});
+    status = can_end(guide, (guide_state){split, NO_ROW, spelled, text}, limit);
     return status == YES ? BY_ROW : status;
 }
 
@@ -105,12 +153,46 @@ typedef struct {
     int32_t found;                /* FROM_NONE, FROM_ALL or BY_ROW */
 } known_verdict;
 
+/* Ids that can come next in the states that differ only in the row: after one that the row does not forbid, a stream
+   can end in time, wherever it was. Once all of them are known, no other id can be the first. */
+enum { N_KNOWN_WAYS = 64, N_WAY_GROUPS = 16 };
+
+typedef struct {
+    int32_t split, spelled, text; /* of the states */
+    int32_t n;                    /* the number of ids */
+    int32_t are_all;
+    int32_t ids[N_KNOWN_WAYS];
+    int32_t enough[N_KNOWN_WAYS]; /* a number of ids, this one included, that is enough for an end */
+} ways;
+
 typedef struct {
     uint32_t *allowed; /* of the caller */
     uint32_t *fragile; /* of the caller */
     int64_t n_words;
+    int32_t limit;  /* of the ids after each of them; NO_LIMIT */
+    int32_t enough; /* a limit with which the masks are those without one; UNKNOWN_NUMBER */
+    ways ways[N_WAY_GROUPS]; /* by a hash of the states */
     known_verdict verdicts[N_VERDICTS]; /* by a hash of the states */
 } masks;
+
+ALWAYS_INLINE void note_enough(masks *made, int32_t enough) {
+    made->enough = enough > made->enough ? enough : made->enough;
+}
+
+/* Note whether a verdict is the same without the limit, and which limit is enough for it. */
+static int note_verdict(const tokdfa_guide *guide, masks *made, guide_state at, int found) {
+    if (made->limit == NO_LIMIT || made->enough == UNKNOWN_NUMBER) {
+        return YES;
+    }
+    if (found == FROM_ALL) {
+        at.row = EVERY_ROW;
+        note_enough(made, enough_after(guide, at));
+        return YES;
+    }
+    const int plain = find_verdict(guide, at.split, at.spelled, at.text, NO_LIMIT);
+    note_enough(made, plain == found ? 0 : UNKNOWN_NUMBER);
+    return plain < 0 ? plain : YES;
+}
 
 static int verdict(const tokdfa_guide *guide, masks *made, int32_t split, int32_t spelled, int32_t text) {
     if (is_end(guide, split, text)) {
@@ -119,18 +201,104 @@ static int verdict(const tokdfa_guide *guide, masks *made, int32_t split, int32_
     known_verdict *known = made->verdicts +
                            (state_hash((guide_state){split, NO_ROW, spelled, text}) & (N_VERDICTS - 1));
     if (known->split != split || known->spelled != spelled || known->text != text) {
-        const int found = find_verdict(guide, split, spelled, text);
+        const int found = find_verdict(guide, split, spelled, text, made->limit);
         if (found < 0) {
             return found;
+        }
+        const int status = note_verdict(guide, made, (guide_state){split, NO_ROW, spelled, text}, found);
+        if (status < 0) {
+            return status;
         }
         *known = (known_verdict){split, spelled, text, found};
     }
     return known->found;
 }
 
+static void add_way(const tokdfa_guide *guide, ways *known, int32_t id, guide_state to) {
+    if (known->n < N_KNOWN_WAYS) {
+        known->ids[known->n] = id;
+        known->enough[known->n++] = 1 + enough_after(guide, to);
+    }
+}
+
+/* Find all ids that can come next if no row forbids them, unless they are too many. */
+static int find_ways(const tokdfa_guide *guide, ways *known, int32_t limit) {
+    const guide_state from = {known->split, NO_ROW, known->spelled, known->text};
+    int32_t frame[N_FRAME] = {0, 0, SPECIALS, 0, 0}, id;
+    guide_state to;
+    known->n = 0;
+    while (known->n < N_KNOWN_WAYS) {
+        int status = next_state(guide, from, frame, limit - 1, &to, &id);
+        if (status <= 0) {
+            known->are_all = status == NOWHERE;
+            return status < 0 ? status : YES;
+        }
+        status = within(guide, to, limit - 1);
+        if (status < 0) {
+            return status;
+        }
+        if (status == YES) {
+            add_way(guide, known, id, to);
+        }
+    }
+    return YES;
+}
+
+/* Whether a known way can be gone on with a row. */
+ALWAYS_INLINE bool has_way(const tokdfa_guide *guide, masks *made, const ways *known, int32_t row) {
+    for (int32_t k = 0; k < known->n && row != EVERY_ROW; k++) {
+        if (!is_forbidden(guide->followers, row, guide->ids->position[known->ids[k]])) {
+            note_enough(made, known->enough[k]);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a stream can end in time after a state, given that it cannot with the row that forbids every id. */
+static int ends_by_row(const tokdfa_guide *guide, masks *made, guide_state at) {
+    const guide_state key = {at.split, NO_ROW, at.spelled, at.text};
+    ways *known = made->ways + (state_hash(key) & (N_WAY_GROUPS - 1));
+    if (known->split != at.split || known->spelled != at.spelled || known->text != at.text) {
+        known->split = at.split, known->spelled = at.spelled, known->text = at.text;
+        known->n = known->are_all = 0;
+    }
+    if (is_end(guide, at.split, at.text) || has_way(guide, made, known, at.row)) {
+        return YES;
+    }
+    int found = NOWHERE;
+    if (!known->are_all) {
+        guide->cache->found_id = -1;
+        found = within(guide, at, made->limit);
+        const int32_t id = guide->cache->found_id;
+        guide_state to;
+        if (found == YES) {
+            note_enough(made, enough_after(guide, at));
+            if (id >= 0 && !is_forbidden(guide->followers, at.row, guide->ids->position[id]) &&
+                after(guide, at, id, text_after(guide, at.text, id), &to) == YES) {
+                add_way(guide, known, id, to);
+            }
+            return YES;
+        }
+        const int status = found == NOWHERE ? find_ways(guide, known, made->limit) : found;
+        if (status < 0) {
+            return status;
+        }
+    }
+    if (made->enough != UNKNOWN_NUMBER) {
+        const int plain = goes_on(guide, at);
+        note_enough(made, plain == NOWHERE ? 0 : UNKNOWN_NUMBER);
+        return plain < 0 ? plain : NOWHERE;
+    }
+    return NOWHERE;
+}
+
 /* Whether a stream can continue from a state within a symbol or elsewhere. The id that last ended such a symbol mostly
    leads to a state from which a stream can continue with any row; then the state need not be cached. */
 static int goes_on_by_row(const tokdfa_guide *guide, masks *made, guide_state at) {
+    if (made->limit != NO_LIMIT) {
+        return ends_by_row(guide, made, at);
+    }
     const int32_t id = *hint_of(guide, at);
     guide_state to;
     if (id >= 0 && at.split % guide->splits->n_cuts != 0 && at.row != EVERY_ROW &&
@@ -244,15 +412,13 @@ static int add_atoms(const tokdfa_guide *guide, int32_t split, int32_t text, int
     return YES;
 }
 
-/* Set the bits of the ids with which a stream can continue from the states that differ only in the row. `allowed` has
-   the ids that are possible if the row does not forbid them; `fragile` the ids among them that are impossible if it
-   does. The masks are zeros at first. `differing` are the ids after which the search for special tokens is elsewhere
-   than from state 0. */
+/* Set the bits of the ids with which a stream can continue from the states that differ only in the row. */
 TOKDFA_API int32_t tokdfa_guide_next(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,
-                                     const int32_t *differing, int64_t n_differing, uint32_t *allowed,
-                                     uint32_t *fragile) {
+                                     tokdfa_guide_masks_job *job) {
     const tokdfa_guide_texts *texts = guide->texts;
-    masks made = {allowed, fragile, (guide->ids->n_class_of + 31) / 32, {{0, 0, 0, 0}}};
+    uint32_t *allowed = job->allowed, *fragile = job->fragile;
+    masks made = {.allowed = allowed, .fragile = fragile, .n_words = (guide->ids->n_class_of + 31) / 32,
+                  .limit = job->limit, .enough = job->limit == NO_LIMIT ? UNKNOWN_NUMBER : 0};
     int32_t *path = guide->cache->path;
     if (!is_state(guide, (guide_state){split, NO_ROW, spelled, text})) {
         return NO_SUCH_STATE;
@@ -281,8 +447,8 @@ TOKDFA_API int32_t tokdfa_guide_next(const tokdfa_guide *guide, int32_t split, i
             return status;
         }
     }
-    for (int64_t k = 0; k < n_differing; k++) {
-        const int32_t id = differing[k], reached = text_after(guide, text, id);
+    for (int64_t k = 0; k < job->n_differing; k++) {
+        const int32_t id = job->differing[k], reached = text_after(guide, text, id);
         const int32_t found = spelled_after(guide, spelled, id);
         allowed[id >> 5] &= ~((uint32_t)1 << (id & 31));
         fragile[id >> 5] &= ~((uint32_t)1 << (id & 31));
@@ -294,6 +460,7 @@ TOKDFA_API int32_t tokdfa_guide_next(const tokdfa_guide *guide, int32_t split, i
             }
         }
     }
+    job->enough = made.enough;
     return YES;
 }
 

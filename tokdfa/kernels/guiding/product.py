@@ -20,7 +20,14 @@ a search did not come to an end; not a state of the automaton; the cache of the 
 MOST_SEARCHED = 1 << 17
 """The most states in which one search looks for the end of a text."""
 
+MOST_IDS = 1 << 20
+"""The largest limit of a number of ids."""
+
+NO_LIMIT = -1
+UNKNOWN_NUMBER = np.iinfo(np.int32).max
+
 _N_FRAME = 5
+_N_ATTEMPT = 12
 _N_NEAR = 4
 
 
@@ -29,10 +36,11 @@ def cache_of(n_slots: int, n_searched: int, longest: int, n_texts: int) -> Struc
     path, trace = (np.zeros(longest + 1, dtype=np.int32) for _ in range(2))
     hint = np.full(1 << 14, -1, dtype=np.int32)
     near = np.full(_N_NEAR * n_texts, -2, dtype=np.int32)
+    least_ids = np.zeros(n_texts, dtype=np.int32)
     return Struct(
         "tokdfa_guide_cache", **_slots(n_slots), **_search(n_searched), n_known=0, path=path, trace=trace,
-        hint=hint, near=near, found_split=0, found_row=0, found_spelled=0, found_text=0, missing_core=0,
-        missing_column=0,
+        hint=hint, near=near, least_ids=least_ids, found_split=0, found_row=0, found_spelled=0, found_text=0,
+        found_id=0, missing_core=0, missing_column=0,
     )  # fmt: skip
 
 
@@ -57,11 +65,14 @@ def _slots(n: int) -> dict[str, np.ndarray]:
         "keys": np.zeros(4 * n, dtype=np.int32),
         "values": np.zeros(n, dtype=np.uint8),
         "low": np.zeros(n, dtype=np.int32),
+        "needed": np.zeros(n, dtype=np.int32),
+        "enough": np.zeros(n, dtype=np.int32),
     }
 
 
 def _search(n: int) -> dict[str, np.ndarray]:
-    return {"trail": np.zeros(n, dtype=np.int32), "frames": np.zeros(_N_FRAME * n, dtype=np.int32)}
+    sizes = {"trail": n, "frames": _N_FRAME * n, "attempts": _N_ATTEMPT * n}
+    return {field: np.zeros(size, dtype=np.int32) for field, size in sizes.items()}
 
 
 def target(guide: Struct, state: tuple[int, int, int, int], id: int) -> int:
@@ -92,18 +103,38 @@ def goes_on(guide: Struct, state: tuple[int, int, int, int]) -> tuple[int]:
     return (int(lib.tokdfa_guide_goes_on(guide.pointer, *state)),)
 
 
+def within(guide: Struct, state: tuple[int, int, int, int], limit: int) -> tuple[int]:
+    """Return whether a stream can end within `limit` ids after a state, at most `MOST_IDS`, as the only entry."""
+    return (int(lib.tokdfa_guide_within(guide.pointer, *state, limit)),)
+
+
+def texts_after(guide: Struct, text: int, mark: Int32Array, found: Int32Array) -> Int32Array:
+    """Return the states of the texts after each id, canonical or not, which exist.
+
+    `mark`, all zeros, and `found` have an entry for each state of the texts; the result is part of `found`.
+    """
+    n = int(lib.tokdfa_guide_texts_after(guide.pointer, text, writable(mark, np.int32), writable(found, np.int32)))
+    return found[:n]
+
+
 def find_next(
-    guide: Struct, split: int, spelled: int, text: int, differing: Int32Array, n_words: int
-) -> tuple[int, Uint32Array, Uint32Array]:
-    """Find the ids that can come next, for any row: the status and two masks of `n_words`.
+    guide: Struct, split: int, spelled: int, text: int, limit: int, differing: Int32Array, n_words: int
+) -> tuple[int, Uint32Array, Uint32Array, int]:
+    """Find the ids that can come next, for any row: the status, two masks of `n_words`, and a number.
+
+    With a limit, at most `MOST_IDS`, the stream must be able to end within that many ids after the next one; the number
+    is a limit with which the masks are those without one, or `UNKNOWN_NUMBER`.
 
     `differing`, checked, are the ids after which the search for special tokens is in another state than from state 0.
     The first mask has the ids after which a stream can continue if the row does not forbid them; the second the ids of
     the first after which none can if the row forbids them.
     """
     masks = np.zeros((2, n_words), dtype=np.uint32)
-    known = guide.pointer, split, spelled, text, differing, len(differing)
-    return call(lib.tokdfa_guide_next, *known, out=(masks[0], masks[1])), masks[0], masks[1]
+    job = Struct(
+        "tokdfa_guide_masks_job", limit=limit, differing=differing, allowed=masks[0], fragile=masks[1], enough=0
+    )
+    status = int(lib.tokdfa_guide_next(guide.pointer, split, spelled, text, job.pointer))
+    return status, masks[0], masks[1], int(job.pointer.enough)
 
 
 def merge_nodes(

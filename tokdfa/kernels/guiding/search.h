@@ -98,8 +98,10 @@ ALWAYS_INLINE int32_t *hint_of(const tokdfa_guide *guide, guide_state at) {
     return guide->cache->hint + (state_hash(key) & (uint64_t)(guide->cache->n_hint - 1));
 }
 
-/* The state after the next id; a frame has the node of its group and the number of the group's ids that were tried. */
-static int next_id(const tokdfa_guide *guide, guide_state from, int32_t *frame, guide_state *to, int32_t *id) {
+/* The state after the next id; a frame has the node of its group and the number of the group's ids that were tried. Ids
+   are left out after which the text alone needs more than `left` ids to its end. */
+static int next_id(const tokdfa_guide *guide, guide_state from, int32_t *frame, int32_t left, guide_state *to,
+                   int32_t *id) {
     const tokdfa_guide_texts *texts = guide->texts;
     int32_t *trace = guide->cache->trace;
     bool is_traced = false;
@@ -129,6 +131,7 @@ static int next_id(const tokdfa_guide *guide, guide_state from, int32_t *frame, 
             continue;
         }
         const int32_t first = begin[atom];
+        atom = guide->cache->least_ids[text] > left ? texts->at_node[node + 1] : atom;
         for (; atom < texts->at_node[node + 1]; atom++) {
             if (begin[atom + 1] - first <= frame[WITHIN]) {
                 continue;
@@ -200,8 +203,9 @@ static int any_goes_on(const tokdfa_guide *guide, guide_state at) {
 }
 
 /* The next state after a state, and the id that leads to it: YES, NOWHERE if there are no more, or the reason why this
-   is not known. */
-static int next_state(const tokdfa_guide *guide, guide_state from, int32_t *frame, guide_state *to, int32_t *id) {
+   is not known. States may be left out from which a text cannot end within `left` ids. */
+static int next_state(const tokdfa_guide *guide, guide_state from, int32_t *frame, int32_t left, guide_state *to,
+                      int32_t *id) {
     const tokdfa_guide_ids *ids = guide->ids;
     const tokdfa_guide_texts *texts = guide->texts;
     const bool is_cut = from.split % guide->splits->n_cuts != 0;
@@ -247,7 +251,7 @@ static int next_state(const tokdfa_guide *guide, guide_state from, int32_t *fram
                 }
             }
         } else {
-            status = next_id(guide, from, frame, to, id);
+            status = next_id(guide, from, frame, left, to, id);
         }
         if (status != NOWHERE) {
             return status;
@@ -314,7 +318,7 @@ static int search_step(const tokdfa_guide *guide, path_search *run) {
     const int64_t here = frame[SLOT];
     const guide_state from = state_at(cache, here);
     guide_state to;
-    const int status = next_state(guide, from, frame, &to, &id);
+    const int status = next_state(guide, from, frame, INT32_MAX, &to, &id);
     if (status < 0) {
         return status;
     }

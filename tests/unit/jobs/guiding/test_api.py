@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import random
-from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-import regex
+import tiktoken
 
 import tokdfa
-from tests.support.tokenizer_files import added_token, as_bytes, tiktoken_lines, tokenizer_json
+from tests.support.guided import NAMES, SYMBOLS, check_against, random_file, random_ranks, some_languages
+from tests.support.tokenizer_files import as_bytes, tiktoken_lines, tokenizer_json
 from tokdfa.base.errors import PatternError, TokenStreamError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.jobs.guiding.api import Guide
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
@@ -101,52 +99,6 @@ def test_batches_step_one_by_one() -> None:
         guide.steps([guide.initial], [1, 2])
 
 
-tiktoken = pytest.importorskip("tiktoken")
-tokenizers = pytest.importorskip("tokenizers")
-
-SYMBOLS = ["a", "b", " ", "\n", "'", "s", "1", "é", "\u00ea", "中"]
-NAMES = ["gpt2_tiktoken", "cl100k", "o200k"]
-
-
-def random_ranks(source: random.Random, n: int = 14) -> dict[bytes, int]:
-    """Ranks of random words over bytes; some of the words begin or end within a symbol."""
-    data = "".join(source.choices(SYMBOLS, k=60)).encode()
-    words = {data[at : at + source.randint(2, 5)] for at in source.sample(range(50), n)}
-    ordered = sorted(words, key=lambda word: (len(word) + 2 * source.random(), word))
-    return {word: rank for rank, word in enumerate([*(bytes([byte]) for byte in range(256)), *ordered])}
-
-
-def check_against(guide: Guide, streams: set[tuple[int, ...]]) -> int:
-    """Compare a guide with all streams of its language; return the number of prefixes."""
-    nexts: dict[tuple[int, ...], set[int]] = {}
-    for stream in streams:
-        for place in range(len(stream)):
-            nexts.setdefault(stream[:place], set()).add(stream[place])
-        nexts.setdefault(stream, set())
-    states = {(): guide.initial}
-    for prefix in sorted(nexts, key=len):
-        if prefix:
-            state = guide.step(states[prefix[:-1]], prefix[-1])
-            assert state is not None, prefix
-            states[prefix] = state
-        state = states[prefix]
-        assert set(guide.allowed(state).tolist()) == nexts[prefix], prefix
-        assert guide.is_final(state) == (prefix in streams), prefix
-    return len(nexts)
-
-
-def some_languages(source: random.Random, symbols: list[str]) -> list[tuple[str, list[str]]]:
-    """Finite languages, as regular expressions and as lists of their texts."""
-    chosen = source.sample(symbols, 4)
-    every = ["".join(word) for n in range(4) for word in product(chosen, repeat=n)]
-    found = [(f"[{regex.escape(''.join(chosen))}]{{0,3}}", every)]
-    exact = ["".join(word) for word in product(chosen[:3], repeat=4)]
-    found.append((f"[{regex.escape(''.join(chosen[:3]))}]{{4}}", exact))
-    texts = ["".join(source.choices(symbols, k=source.randint(1, 7))) for _ in range(12)]
-    found.append(("|".join(map(regex.escape, texts)), texts))
-    return found
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_finite_languages_of_rank_files(seed: int, tmp_path: Path) -> None:
     source = random.Random(seed)
@@ -171,26 +123,6 @@ def test_the_random_ranks_have_tokens_of_whole_pieces(tmp_path: Path) -> None:
     assert found > 1
 
 
-def random_file(source: random.Random, path: Path) -> Any:
-    """Write a tokenizer.json with special tokens, and tokens that merging never gives; return the library's object."""
-    symbols = [byte for symbol in SYMBOLS for byte in symbol.encode()]
-    words = [bytes([byte]) for byte in dict.fromkeys(symbols)]
-    rules = []
-    while len(rules) < 10:
-        left, right = source.choice(words), source.choice(words)
-        if left + right not in words:
-            rules.append((left, right))
-            words.append(left + right)
-    file = tokenizer_json(rules)
-    vocab = file["model"]["vocab"]
-    for word in ("aab", "Ġab", "b1b"):
-        vocab.setdefault(word, len(vocab))
-    file["model"]["ignore_merges"] = source.random() < 0.7
-    file["added_tokens"] = [added_token(len(vocab) + n, content) for n, content in enumerate(["<|a|>", "'b"])]
-    path.write_text(json.dumps(file), encoding="utf-8")
-    return tokenizers.Tokenizer.from_file(str(path))
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_finite_languages_with_special_tokens(seed: int, tmp_path: Path) -> None:
     source = random.Random(seed)
@@ -199,8 +131,6 @@ def test_finite_languages_with_special_tokens(seed: int, tmp_path: Path) -> None
     symbols = [*SYMBOLS[:4], "'b", "<|", "a|>", "<|a|>"]
     spelled = 0
     for language, texts in some_languages(source, symbols):
-        if "<" in language:
-            language = "|".join(map(regex.escape, texts))
         streams = {tuple(library.encode(text).ids) for text in texts}
         spelled += sum(max(stream, default=0) >= tokenizer.n_ids - 2 for stream in streams)
         assert check_against(tokdfa.guide(tokenizer, language), streams) > len(streams) / 2

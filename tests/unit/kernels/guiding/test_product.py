@@ -25,9 +25,9 @@ LANGUAGES = ["(a|é|中)*b", "[b 's中]{1,3} ?é", "(😀|中|丮| 's)+", "a*(é
 State: TypeAlias = tuple[LiftState, int, int]
 
 
-def allowed_ids(prefixes: PrefixAutomaton, state: GuideState) -> list[int]:
+def allowed_ids(prefixes: PrefixAutomaton, state: GuideState, limit: int | None = None) -> list[int]:
     """Return the ids of a mask."""
-    return np.flatnonzero(np.unpackbits(prefixes.mask(state).view(np.uint8), bitorder="little")).tolist()
+    return np.flatnonzero(np.unpackbits(prefixes.mask(state, limit).view(np.uint8), bitorder="little")).tolist()
 
 
 class Definition:
@@ -109,8 +109,17 @@ def test_places_and_what_goes_on(seed: int, tmp_path: Path) -> None:
     while more := {s for s in queue if s not in alive and not alive.isdisjoint(moves[s].values())}:
         alive |= more
     assert 5 < len(alive) <= len(queue)
+    fewest = {state: 0 for state in queue if twin.is_final(state)}
+    while further := {s for s in queue if s not in fewest and not fewest.keys().isdisjoint(moves[s].values())}:
+        fewest |= dict.fromkeys(further, max(fewest.values()) + 1)
     for state in source.sample(queue, len(queue)):
         place = place_of[state]
+        for limit in source.sample(range(5), 2):
+            assert prefixes.ends_within(place, limit) == (fewest.get(state, 99) <= limit)
+            expected = [id for id in twin.ids if fewest.get(moves[state].get(id), 99) < limit]
+            assert allowed_ids(prefixes, place, limit) == expected
+        if state in alive:
+            assert prefixes.least(place) == fewest[state]
         expected = [id for id in twin.ids if moves[state].get(id) in alive]
         assert allowed_ids(prefixes, place) == expected
         assert prefixes.goes_on(place) == (state in alive)

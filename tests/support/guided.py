@@ -1,0 +1,120 @@
+"""Small random tokenizers next to their libraries, finite languages, and guides compared with all streams of one."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import regex
+import tiktoken
+import tokenizers
+
+import tokdfa
+from tests.support.tokenizer_files import added_token, tiktoken_lines, tokenizer_json
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
+
+__all__ = [
+    "SYMBOLS",
+    "Guided",
+    "check_against",
+    "continuations",
+    "guided",
+    "random_file",
+    "random_ranks",
+    "some_languages",
+]
+
+SYMBOLS = ["a", "b", " ", "\n", "'", "s", "1", "é", "\u00ea", "中"]
+NAMES = ["gpt2_tiktoken", "cl100k", "o200k"]
+
+
+def random_ranks(source: random.Random, n: int = 14) -> dict[bytes, int]:
+    """Ranks of random words over bytes; some of the words begin or end within a symbol."""
+    data = "".join(source.choices(SYMBOLS, k=60)).encode()
+    words = {data[at : at + source.randint(2, 5)] for at in source.sample(range(50), n)}
+    ordered = sorted(words, key=lambda word: (len(word) + 2 * source.random(), word))
+    return {word: rank for rank, word in enumerate([*(bytes([byte]) for byte in range(256)), *ordered])}
+
+
+def continuations(streams: set[tuple[int, ...]]) -> dict[tuple[int, ...], set[int]]:
+    """Return the ids that can come next after each beginning of some streams, the shorter beginnings first."""
+    nexts: dict[tuple[int, ...], set[int]] = {}
+    for stream in sorted(streams, key=len):
+        for place in range(len(stream)):
+            nexts.setdefault(stream[:place], set()).add(stream[place])
+        nexts.setdefault(stream, set())
+    return {prefix: nexts[prefix] for prefix in sorted(nexts, key=len)}
+
+
+def check_against(guide: tokdfa.Guide, streams: set[tuple[int, ...]]) -> int:
+    """Compare a guide with all streams of its language; return the number of prefixes."""
+    nexts = continuations(streams)
+    states = {(): guide.initial}
+    for prefix in nexts:
+        if prefix:
+            state = guide.step(states[prefix[:-1]], prefix[-1])
+            assert state is not None, prefix
+            states[prefix] = state
+        state = states[prefix]
+        assert set(guide.allowed(state).tolist()) == nexts[prefix], prefix
+        assert guide.is_final(state) == (prefix in streams), prefix
+    return len(nexts)
+
+
+def some_languages(source: random.Random, symbols: list[str]) -> list[tuple[str, list[str]]]:
+    """Finite languages, as regular expressions and as lists of their texts."""
+    chosen = source.sample(symbols, 4)
+    every = ["".join(word) for n in range(4) for word in product(chosen, repeat=n)]
+    found = [(f"({'|'.join(map(regex.escape, chosen))}){{0,3}}", every)]
+    exact = ["".join(word) for word in product(chosen[:3], repeat=4)]
+    found.append((f"({'|'.join(map(regex.escape, chosen[:3]))}){{4}}", exact))
+    texts = ["".join(source.choices(symbols, k=source.randint(1, 7))) for _ in range(12)]
+    found.append(("|".join(map(regex.escape, texts)), texts))
+    return found
+
+
+def random_file(source: random.Random, path: Path) -> tokenizers.Tokenizer:
+    """Write a tokenizer.json with special tokens, and tokens that merging never gives; return the library's object."""
+    symbols = [byte for symbol in SYMBOLS for byte in symbol.encode()]
+    words = [bytes([byte]) for byte in dict.fromkeys(symbols)]
+    rules = []
+    while len(rules) < 10:
+        left, right = source.choice(words), source.choice(words)
+        if left + right not in words:
+            rules.append((left, right))
+            words.append(left + right)
+    file = tokenizer_json(rules)
+    vocab = file["model"]["vocab"]
+    for word in ("aab", "Ġab", "b1b"):
+        vocab.setdefault(word, len(vocab))
+    file["model"]["ignore_merges"] = source.random() < 0.7
+    file["added_tokens"] = [added_token(len(vocab) + n, content) for n, content in enumerate(["<|a|>", "'b"])]
+    path.write_text(json.dumps(file), encoding="utf-8")
+    return tokenizers.Tokenizer.from_file(str(path))
+
+
+class Guided(NamedTuple):
+    """A small tokenizer, the ids that its library gives for a text, and parts of texts."""
+
+    tokenizer: tokdfa.Tokenizer
+    encode: Callable[[str], list[int]]
+    symbols: list[str]
+
+
+def guided(seed: int, folder: Path) -> Guided:
+    """Return a random tokenizer: of ranks, or of a file with special tokens."""
+    source = random.Random(seed)
+    if seed % 2:
+        library = random_file(source, folder / f"{seed}.json")
+        symbols = [*SYMBOLS[:5], "'b", "<|", "a|>", "<|a|>"]
+        return Guided(tokdfa.load(folder / f"{seed}.json"), lambda text: library.encode(text).ids, symbols)
+    ranks, name = random_ranks(source), NAMES[seed // 2 % 3]
+    path = folder / f"{seed}.tiktoken"
+    path.write_bytes(tiktoken_lines(ranks))
+    pattern = NAMED[name].steps[0].pattern
+    oracle = tiktoken.Encoding("oracle", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    return Guided(tokdfa.load(path, pretokenizer=name), oracle.encode_ordinary, SYMBOLS)

@@ -1,0 +1,116 @@
+"""With a number of ids left, masks have exactly the ids after which some stream ends in time."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tokdfa
+from tests.support.guided import continuations, guided, some_languages
+from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError, WrongTypeError
+
+TOKENIZER = tokdfa.default_tokenizer()
+Streams = set[tuple[int, ...]]
+
+
+def check_budgets(guide: tokdfa.Guide, streams: Streams, source: random.Random) -> int:
+    """Compare masks, least numbers and shortest ends with all streams; return how many masks are narrower."""
+    nexts = continuations(streams)
+    longest = max(map(len, streams))
+    states = {(): guide.initial}
+    narrower = 0
+    for prefix in nexts:
+        if prefix:
+            state = guide.step(states[prefix[:-1]], prefix[-1])
+            assert state is not None
+            states[prefix] = state
+        state = states[prefix]
+        ends = {stream[len(prefix) :] for stream in streams if stream[: len(prefix)] == prefix}
+        least = min(map(len, ends))
+        # In any order: what is known with one number must not change what is found with another.
+        for left in source.sample(range(longest + 3), 4):
+            expected = {end[0] for end in ends if end and len(end) <= left}
+            assert set(guide.allowed(state, remaining=left).tolist()) == expected, (prefix, left)
+            assert guide.ends_within(state, left) == (least <= left)
+            narrower += expected < nexts[prefix]
+        assert guide.least(state) == least
+        assert tuple(guide.shortest(state).tolist()) == min(end for end in ends if len(end) == least)
+    return narrower
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_masks_with_a_budget_are_those_of_all_streams_in_time(seed: int, tmp_path: Path) -> None:
+    tokenizer, encode, symbols = guided(seed, tmp_path)
+    source = random.Random(seed)
+    narrower = 0
+    for language, texts in some_languages(source, symbols)[::2]:
+        streams = {tuple(encode(text)) for text in texts}
+        narrower += check_budgets(tokdfa.guide(tokenizer, language), streams, source)
+        prompt = encode(source.choice(symbols))
+        after = [encode(tokenizer.decode(prompt) + text) for text in texts]
+        guide = tokdfa.guide(tokenizer, language, prompt=prompt, heal=True)
+        narrower += check_budgets(guide, {tuple(stream[len(guide.kept) :]) for stream in after}, source)
+    assert narrower > 100
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bans_and_budgets_together(seed: int, tmp_path: Path) -> None:
+    tokenizer, encode, symbols = guided(2 * seed, tmp_path)
+    source = random.Random(seed)
+    language, texts = some_languages(source, symbols)[0]
+    banned = source.choice(symbols)
+    left = {tuple(encode(text)) for text in texts if banned not in text}
+    guide = tokdfa.guide(tokenizer, language, ban=tokdfa.ban(tokenizer, [banned]))
+    assert check_budgets(guide, left, source) > 10
+
+
+PATTERNS = [r'"[^"\\]*"', r"(a|an|the)( [a-z]+){2,}\.", r"\{ ?\}|\[(é|1|'s| )*\]\n", "[a-z]{40}"]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_whoever_follows_the_masks_ends_in_time(pattern: str) -> None:
+    source = random.Random(pattern)
+    guide = TOKENIZER.guide(pattern, end=TOKENIZER.n_ids, vocab_size=TOKENIZER.n_ids + 1)
+    least = guide.least(guide.initial)
+    assert not guide.allowed(guide.initial, remaining=least - 1).size
+    for extra in range(12):
+        matcher = tokdfa.Matcher(guide, remaining=least + extra)
+        ids = []
+        while not matcher.is_terminated():
+            bitmask = np.zeros((1, (guide.vocab_size + 31) // 32), dtype=np.int32)
+            matcher.fill_bitmask(bitmask)
+            allowed = np.flatnonzero(np.unpackbits(bitmask.view(np.uint8), bitorder="little"))
+            ids.append(int(source.choice(allowed)))
+            assert matcher.accept_tokens([ids[-1]])
+        assert len(ids) - 1 <= least + extra
+        assert TOKENIZER.encode(TOKENIZER.decode(ids[:-1])).tolist() == ids[:-1]
+
+
+def test_a_matcher_accepts_only_what_ends_in_time() -> None:
+    guide = TOKENIZER.guide("(a single|[a-z]{1,30}) man")
+    with pytest.raises(TokenStreamError, match=r"^no sequence ends within this number of ids: 1 \(guide.least"):
+        tokdfa.Matcher(guide, remaining=1)
+    matcher = tokdfa.Matcher(guide, remaining=2)
+    assert not matcher.accept_tokens(TOKENIZER.encode("a single man"))
+    assert matcher.accept_tokens(TOKENIZER.encode("an man"))
+    assert matcher.remaining == 0
+    matcher.rollback(1)
+    assert (matcher.remaining, matcher.copy().remaining) == (1, 1)
+    assert matcher.find_jump_forward_ids().tolist() == TOKENIZER.encode(" man").tolist()
+
+
+def test_numbers_that_are_refused() -> None:
+    guide = TOKENIZER.guide("a man")
+    for wrong in (-1, 1.5, True, "3"):
+        with pytest.raises(WrongTypeError, match=r"^remaining: a number of ids is an integer that is not negative: "):
+            guide.mask(guide.initial, remaining=wrong)  # type: ignore[arg-type]
+    ban = tokdfa.ban(TOKENIZER, ["marr"])
+    with pytest.raises(UnsupportedFeatureError, match=r"^remaining: a ban does not know when a text ends \(give"):
+        ban.mask(ban.initial, remaining=3)
+    with pytest.raises(UnsupportedFeatureError, match=r"^remaining: a ban does not know when a text ends"):
+        tokdfa.Matcher(ban, remaining=3)
+    assert guide.least(guide.ended) == 0
+    assert not guide.mask(guide.ended, remaining=3).any()

@@ -1,0 +1,133 @@
+"""Guides after a prompt, healed or not, are all canonical streams that go on after it; covers are their beginnings."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from itertools import product
+from pathlib import Path
+
+import pytest
+import regex
+
+import tokdfa
+from tests.support.guided import Guided, check_against, guided, some_languages
+from tests.support.seeds import seeds
+from tokdfa.base.errors import PatternError, TokenStreamError, WrongTypeError
+
+TOKENIZER = tokdfa.default_tokenizer()
+
+
+@pytest.mark.parametrize("kind", range(2))
+def test_streams_after_a_prompt_are_canonical_as_one_text(kind: int, tmp_path: Path) -> None:
+    met: Counter[str] = Counter()
+    for seed in seeds(8):
+        made = guided(2 * seed + kind, tmp_path)
+        source = random.Random(seed)
+        languages = some_languages(source, made.symbols)[::2]
+        alone = ["".join(source.choices(made.symbols, k=3)) for _ in range(4)]
+        for language, texts in [*languages, *((regex.escape(text), [text]) for text in alone)]:
+            for _ in range(4):
+                prompt = made.encode("".join(source.choices(made.symbols, k=source.randrange(4))))[:3]
+                if made.encode(made.tokenizer.decode(prompt, errors="replace")) == prompt:
+                    met += check_prompt(made, prompt, language, texts)
+    assert met["kept"] > 1000
+    assert met["healed"] > 1000
+    assert met["refused"] > 0
+    assert met["given back"] > 5, met
+
+
+def check_prompt(made: Guided, prompt: list[int], language: str, texts: list[str]) -> Counter[str]:
+    """Compare guides after a prompt with the ids of all texts of a language behind its text."""
+    met: Counter[str] = Counter()
+    before = made.tokenizer.decode(prompt)
+    streams = [made.encode(before + text) for text in texts]
+    kept = {tuple(stream[len(prompt) :]) for stream in streams if stream[: len(prompt)] == prompt}
+    if kept:
+        guide = tokdfa.guide(made.tokenizer, language, prompt=prompt)
+        assert guide.kept.tolist() == prompt
+        assert guide.given_back == b""
+        met["kept"] += check_against(guide, kept)
+    else:
+        with pytest.raises(
+            PatternError, match=r"^no text of the language can follow the prompt so that its ids remain"
+        ):
+            tokdfa.guide(made.tokenizer, language, prompt=prompt)
+        met["refused"] += 1
+    # As many ids remain as all streams begin with.
+    differing = (n for n, id in enumerate(prompt) if any(stream[n : n + 1] != [id] for stream in streams))
+    n_kept = next(differing, len(prompt))
+    guide = tokdfa.guide(made.tokenizer, language, prompt=prompt, heal=True)
+    assert guide.kept.tolist() == prompt[:n_kept]
+    assert guide.given_back == made.tokenizer.decode_bytes(prompt[n_kept:])
+    met["healed"] += check_against(guide, {tuple(stream[n_kept:]) for stream in streams})
+    met["given back"] += n_kept < len(prompt)
+    return met
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_covers_are_the_beginnings_of_all_texts_that_begin_so(seed: int, tmp_path: Path) -> None:
+    tokenizer, encode, symbols = guided(2 * seed, tmp_path)
+    source = random.Random(seed)
+    n_long = 0
+    chosen = source.sample(symbols, 5)
+    for _ in range(6):
+        text = "".join(source.choices(chosen, k=source.randrange(1, 4)))
+        data = text.encode()[: source.randrange(1, 9)]
+        known = data.decode(errors="ignore")
+        expected = set()
+        for rest in (word for n in range(4) for word in product(symbols, repeat=n)):
+            stream = encode(known + "".join(rest))
+            spelled = tokenizer.decode_bytes(stream)
+            if spelled.startswith(data):
+                n_ids = next(n for n in range(len(stream) + 1) if len(tokenizer.decode_bytes(stream[:n])) >= len(data))
+                expected.add(tuple(stream[:n_ids]))
+        covers = tokdfa.covers(tokenizer, data)
+        found = [tuple(ids.tolist()) for ids in covers]
+        assert len(found) == len(set(found)) == covers.n
+        assert expected <= set(found)
+        for ids in set(found) - expected:
+            # Others end in texts that were not tried; each is the beginning of the ids of some text.
+            guide = tokdfa.guide(tokenizer, prompt=ids)
+            whole = [*ids, *guide.shortest(guide.initial).tolist()]
+            assert encode(tokenizer.decode(whole)) == whole
+            assert tokenizer.decode_bytes(ids).startswith(data)
+            assert not tokenizer.decode_bytes(ids[:-1]).startswith(data)
+        n_long += sum(len(ids) > 1 for ids in expected)
+    assert n_long > 2
+
+
+def test_covers_of_nothing_and_after_a_prompt() -> None:
+    assert [ids.tolist() for ids in tokdfa.covers(TOKENIZER, "")] == [[]]
+    after = tokdfa.covers(TOKENIZER, "le", prompt=TOKENIZER.encode("a sing"))
+    assert all(TOKENIZER.decode(ids).startswith("le") for ids in after)
+    assert TOKENIZER.encode("le").tolist() not in [ids.tolist() for ids in after]
+    with pytest.raises(PatternError, match=r"^no text of the language can follow the prompt so that its ids remain"):
+        tokdfa.covers(TOKENIZER, "le man", prompt=TOKENIZER.encode("a sing"))
+    with pytest.raises(WrongTypeError, match=r"^begins: the beginning of a text is a string or bytes: 3$"):
+        tokdfa.covers(TOKENIZER, 3)  # type: ignore[arg-type]
+
+
+def test_a_special_token_of_the_prompt_is_never_given_back(tmp_path: Path) -> None:
+    tokenizer, encode, _ = guided(1, tmp_path)
+    prompt = encode("a<|a|>")
+    guide = tokdfa.guide(tokenizer, "a{1,3}", prompt=prompt, heal=True)
+    assert guide.kept.tolist() == prompt
+    guide = tokdfa.guide(tokenizer, "a{1,3}", prompt=[*prompt, *encode("a")], heal=True)
+    assert guide.kept[: len(prompt)].tolist() == prompt
+
+
+def test_prompts_that_are_refused() -> None:
+    with pytest.raises(
+        TokenStreamError, match=r"^token 2 of the prompt: the prompt is not canonical from this id on: "
+    ):
+        TOKENIZER.guide(prompt=[64, 261, 1193])
+    with pytest.raises(TokenStreamError, match=rf"^token 1: id out of range: {TOKENIZER.n_ids}"):
+        TOKENIZER.guide(prompt=[64, TOKENIZER.n_ids])
+    with pytest.raises(WrongTypeError, match=r"^heal: only the ids of a prompt can be given back: True$"):
+        TOKENIZER.guide("a", heal=True)
+    with pytest.raises(PatternError, match=r"remain: 'le man' \(heal=True gives the last ids back\)$"):
+        TOKENIZER.guide("le man", prompt=TOKENIZER.encode("a sing"))
+    with pytest.raises(PatternError, match=r"^no text of the language can follow the prompt: 'a'$"):
+        # The prompt ends within a character.
+        TOKENIZER.guide("a", prompt=TOKENIZER.encode("\u4e2d")[:1], heal=True)

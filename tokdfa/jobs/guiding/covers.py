@@ -1,0 +1,135 @@
+"""The canonical covers of some bytes: how the ids of the texts that begin with them can begin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.base.arrays import Int32Array
+from tokdfa.base.errors import WrongTypeError
+from tokdfa.base.suggestions import SuggestsNames, expect
+from tokdfa.jobs.guiding.prefixes import PrefixAutomaton, State
+from tokdfa.jobs.guiding.prompts import Wanted, start_of
+from tokdfa.jobs.guiding.tokens import tokens_of
+from tokdfa.tokenizers.protocol import AnyTokenizer
+
+__all__ = ["Covers", "covers"]
+
+
+class Covers(SuggestsNames):
+    """The canonical covers of some bytes; iterating gives each as an int32 array, those with smaller ids first.
+
+    Made by :func:`tokdfa.covers`.
+
+    Attributes
+    ----------
+    n : int
+        Their number, which is counted without a list of them.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> covers = tokdfa.covers(tokenizer, "Hello world, how")
+    >>> covers.n, [tokenizer.decode(ids) for ids in covers]
+    (3, ['Hello world, how', 'Hello world, however', 'Hello world, hown'])
+    """
+
+    def __init__(self, prefixes: PrefixAutomaton, start: State, n_bytes: int) -> None:
+        self._prefixes, self._start, self._n_bytes = prefixes, start, n_bytes
+        self._known: dict[State, tuple[Int32Array, Int32Array]] = {}
+        self.n = self._count()
+
+    def __iter__(self) -> Iterator[Int32Array]:
+        if not self._n_bytes:
+            yield np.zeros(0, dtype=np.int32)
+            return
+        stack: list[tuple[tuple[int, ...], State]] = [((), self._start)]
+        while stack:
+            before, state = stack.pop()
+            ids, texts = self._moves(state)
+            inner = []
+            for id, text in zip(ids.tolist(), texts.tolist(), strict=True):
+                if text > self._n_bytes:
+                    yield np.array((*before, id), dtype=np.int32)
+                else:
+                    inner.append(((*before, id), self._after(state, id)))
+            stack += reversed(inner)
+
+    def _count(self) -> int:
+        """Return the number of covers: those from a state are found after those from all states after it."""
+        if not self._n_bytes:
+            return 1
+        found: dict[State, int] = {}
+        stack = [self._start]
+        while stack:
+            state = stack[-1]
+            ids, texts = self._moves(state)
+            inner = [self._after(state, id) for id in ids[texts <= self._n_bytes].tolist()]
+            missing = [target for target in inner if target not in found]
+            if missing:
+                stack += missing
+            else:
+                found[state] = len(ids) - len(inner) + sum(found[target] for target in inner)
+                stack.pop()
+        return found[self._start]
+
+    def _moves(self, state: State) -> tuple[Int32Array, Int32Array]:
+        """Return the ids that can follow, ascending, and the states of the text after each."""
+        if state not in self._known:
+            bits = np.unpackbits(self._prefixes.mask(state).view(np.uint8), bitorder="little")
+            ids = np.flatnonzero(bits).astype(np.int32)
+            self._known[state] = ids, self._prefixes.targets(state, ids)[3]
+        return self._known[state]
+
+    def _after(self, state: State, id: int) -> State:
+        target = self._prefixes.target(state, id)
+        assert target is not None
+        return target
+
+    def __repr__(self) -> str:
+        return f"<Covers: {self.n} of {self._n_bytes} bytes>"
+
+
+def covers(tokenizer: AnyTokenizer, begins: str | bytes, *, prompt: npt.ArrayLike | None = None) -> Covers:
+    """Return the canonical covers of some bytes: how the ids of the texts that begin with them can begin.
+
+    A cover is the beginning of a canonical stream, up to the first id with which its text has all of the bytes. The
+    streams of the texts that begin with them are those that begin with a cover.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+        As for :func:`tokdfa.guide`.
+    begins : str or bytes
+        The beginning of the texts; it may end within a character.
+    prompt : array_like of int, optional
+        The ids before it, which remain; see :func:`tokdfa.guide`.
+
+    Raises
+    ------
+    UnsupportedFeatureError, LimitExceededError
+        As for :func:`tokdfa.guide`.
+    PatternError
+        If no canonical stream continues the prompt with the bytes.
+    TokenStreamError
+        If the prompt is not the beginning of a canonical stream.
+
+    Notes
+    -----
+    The covers of T. Vieira et al., *From Language Models over Tokens to Language Models over Characters*, 2024, that
+    are canonical. Their number is found by dynamic programming over the states of the automaton.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> tokdfa.covers(tokenizer, "a s").n
+    248
+    """
+    expect(tokenizer, AnyTokenizer, "a tokenizer", "tokdfa.covers(tokenizer, begins)")
+    if not isinstance(begins, (str, bytes)):
+        raise WrongTypeError("the beginning of a text is a string or bytes", value=begins, where="begins")
+    data = begins.encode() if isinstance(begins, str) else begins
+    start = start_of(tokens_of(tokenizer), Wanted(), prompt, heal=False, behind=data)
+    return Covers(start.prefixes, start.state, len(data))

@@ -1,0 +1,109 @@
+"""Prompts: the state in which a guide begins after the ids of a prompt, and the last ids that an answer can change."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.base.arrays import Int32Array, checked_ids, id_array
+from tokdfa.base.errors import PatternError, TokenStreamError
+from tokdfa.jobs.guiding.byte_machines import ByteMachine
+from tokdfa.jobs.guiding.prefixes import PrefixAutomaton, State, prefixes_of
+from tokdfa.jobs.guiding.texts import texts_of
+from tokdfa.jobs.guiding.tokens import Tokens
+
+
+class Wanted(NamedTuple):
+    """The wanted texts: a language, without what is banned; by default all texts."""
+
+    language: str | TokenDFA | None = None
+    without: ByteMachine | None = None
+
+    def prefixes(self, tokens: Tokens, behind: bytes = b"") -> PrefixAutomaton:
+        """Return the prefix automaton of these texts, with some bytes before each."""
+        if self.language is None and self.without is None and not behind:
+            return prefixes_of(tokens)
+        return prefixes_of(tokens, texts_of(tokens, self.language, self.without, behind=behind))
+
+
+class Start(NamedTuple):
+    """Where a stream begins."""
+
+    prefixes: PrefixAutomaton
+    state: State
+    kept: Int32Array  # The ids of the prompt that remain
+    given_back: bytes  # The text of the others
+
+
+def start_of(
+    tokens: Tokens, wanted: Wanted, prompt: npt.ArrayLike | None, *, heal: bool = False, behind: bytes = b""
+) -> Start:
+    """Return where a stream begins after a prompt, some of whose last ids may be given back.
+
+    The wanted texts come after the bytes of `behind`, which follow the prompt.
+    """
+    ids = _checked(tokens, prompt)
+    states = _states_after(tokens, ids)
+    n_kept = _n_settled(tokens, ids) if heal else len(ids)
+    given_back = b"".join(map(tokens.bytes_of, ids[n_kept:].tolist()))
+    prefixes = wanted.prefixes(tokens, given_back + behind)
+    start = Start(prefixes, states[n_kept]._replace(text=prefixes.initial.text), ids[:n_kept], given_back)
+    if not prefixes.goes_on(start.state):
+        raise _refusal(wanted, has_prompt=len(ids) > 0, heal=heal)
+    for id in ids[n_kept:].tolist():
+        # An id remains as long as nothing else can be in its place.
+        only = np.zeros(-(-tokens.n_ids // 32), dtype=np.uint32)
+        only[id >> 5] = 1 << (id & 31)
+        target = prefixes.target(start.state, id)
+        if target is None or not (prefixes.mask(start.state) == only).all():
+            break
+        n_kept += 1
+        start = Start(prefixes, target, ids[:n_kept], start.given_back[len(tokens.bytes_of(id)) :])
+    start.kept.setflags(write=False)
+    return start
+
+
+def _refusal(wanted: Wanted, *, has_prompt: bool, heal: bool) -> PatternError:
+    """Return the error for texts that cannot be encoded, or cannot follow the prompt."""
+    hint = None
+    what = "no text of the language can be encoded: all need symbols without a token, or are not UTF-8"
+    if has_prompt:
+        what = "no text of the language can follow the prompt" + " so that its ids remain" * (not heal)
+        hint = None if heal else "heal=True gives the last ids back"
+    elif wanted.without is not None:
+        what = "every text of the language has what is banned, needs symbols without a token, or is not UTF-8"
+    return PatternError(what, value=wanted.language, hint=hint)
+
+
+def _checked(tokens: Tokens, prompt: npt.ArrayLike | None) -> Int32Array:
+    """Return the ids of a prompt, int32[ids]; unknown ones are refused."""
+    if prompt is None:
+        return np.zeros(0, dtype=np.int32)
+    return checked_ids(id_array(prompt), tokens.n_ids).astype(np.int32)
+
+
+def _states_after(tokens: Tokens, ids: Int32Array) -> list[State]:
+    """Return the states of the automaton of all texts before the first id, and after each."""
+    every = prefixes_of(tokens)
+    states = [every.initial]
+    for index, id in enumerate(ids.tolist()):
+        target = every.step(states[-1], id)
+        if target is None:
+            what, hint = "the prompt is not canonical from this id on", "validate says what is right there"
+            raise TokenStreamError(what, value=id, where=f"token {index} of the prompt", hint=hint)
+        states.append(target)
+    return states
+
+
+def _n_settled(tokens: Tokens, ids: Int32Array) -> int:
+    """Return the number of first ids that remain whatever text follows; it may be less than there are.
+
+    The text after a special token is encoded as if it were alone.
+    """
+    specials = np.flatnonzero(tokens.special[ids])
+    begin = int(specials[-1]) + 1 if len(specials) else 0
+    text = b"".join(map(tokens.bytes_of, ids[begin:].tolist()))
+    return begin + len(tokens.tokenizer.stream().feed(text))
