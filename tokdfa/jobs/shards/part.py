@@ -382,9 +382,11 @@ def _fallbacks(tokenizer: AnyTokenizer) -> tuple[list[int], list[int]]:
 
 
 def _ids(tokenizer: Tokenizer, symbols: Iterable[str | None]) -> list[int]:
-    """Return the ids of symbols of the alphabet."""
+    """Return the ids of symbols of the alphabet, which come before all other tokens."""
     alphabet = tokenizer.dictionary.alphabet
-    numbers = [alphabet.number(symbol) for symbol in symbols if symbol is not None and symbol in alphabet]
+    letters = alphabet.letters if alphabet.kind != "bytes" else ()
+    number_of = {letter: number for number, letter in enumerate(letters)}
+    numbers = [number_of[symbol] for symbol in symbols if symbol in number_of]
     ids: list[int] = tokenizer.token_to_id[np.array(numbers, dtype=np.int64)].tolist()
     return [id for id in ids if id >= 0]
 
