@@ -347,7 +347,7 @@ def forced(tok: str, language: str | None, schema: str | None, max_bytes: int, l
 
 def _of_schema(path: Path) -> str:
     """Return the regular expression of the JSON schema in a file."""
-    from tokdfa.integrations.guided import pattern_of_schema
+    from tokdfa.jobs.guiding.schemas import pattern_of_schema
 
     try:
         text = path.read_text(encoding="utf-8")
@@ -355,7 +355,7 @@ def _of_schema(path: Path) -> str:
         raise MissingFileError("no such file", where=str(path)) from None
     except (OSError, UnicodeDecodeError) as error:
         raise FileFormatError(f"the schema cannot be read, {error}", where=str(path)) from None
-    return pattern_of_schema(text, where=str(path))
+    return pattern_of_schema(text, where=str(path), longest=None)
 
 
 def _forced_fields(found: Forcing) -> dict[str, Any]:

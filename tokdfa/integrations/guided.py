@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array
-from tokdfa.base.errors import UnsupportedFeatureError, WrongTypeError
+from tokdfa.base.errors import WrongTypeError
 from tokdfa.integrations.metrics import as_tokenizer
 from tokdfa.jobs.guiding.api import Guide, State, guide
 from tokdfa.jobs.guiding.masked import checked_bitmask
@@ -271,23 +271,3 @@ class GuidedRequests(_Base):  # type: ignore[misc]
         if language not in self._guides:
             self._guides[language] = guide(self._tokenizer, language, end=self._end, vocab_size=self._width)
         return self._guides[language]
-
-
-def pattern_of_schema(schema: str, *, whitespace: str | None = None, where: str = "the schema") -> str:
-    """Return a regular expression of the JSON documents of a schema without recursion, as outlines-core reads it.
-
-    `whitespace` is an expression of the white space between the parts, by default one space or none; `where` is the
-    name of the schema in messages.
-    """
-    try:
-        from outlines_core.json_schema import build_regex_from_schema
-    except ImportError:
-        what = "a JSON schema is made a regular expression by outlines-core, which is not installed"
-        raise UnsupportedFeatureError(what, where=where, hint="pip install outlines-core") from None
-    try:
-        pattern: str = build_regex_from_schema(schema, whitespace)
-    except (ValueError, TypeError) as error:
-        # The rest of its message is advice about the library.
-        first = str(error).strip().partition("\n")[0].strip().rstrip(".")
-        raise UnsupportedFeatureError(f"outlines-core cannot read the schema: {first}", where=where) from None
-    return pattern

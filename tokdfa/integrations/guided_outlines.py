@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.integrations.guided import SequenceStates, only_allowed, pattern_of_schema
+from tokdfa.integrations.guided import SequenceStates, only_allowed
 from tokdfa.integrations.metrics import as_tokenizer
 from tokdfa.jobs.guiding.api import guide
+from tokdfa.jobs.guiding.schemas import pattern_of_schema
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 try:

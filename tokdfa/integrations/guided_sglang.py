@@ -12,10 +12,10 @@ from itertools import takewhile
 from typing import Any
 
 from tokdfa.base.errors import TokdfaError, TokenStreamError
-from tokdfa.integrations.guided import pattern_of_schema
 from tokdfa.integrations.metrics import as_tokenizer
 from tokdfa.jobs.guiding.api import Guide, guide
 from tokdfa.jobs.guiding.masked import Matcher
+from tokdfa.jobs.guiding.schemas import pattern_of_schema
 
 _log = logging.getLogger(__name__)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -145,6 +145,7 @@ class Jobs:
         self: Any,
         language: str | TokenDFA | None = None,
         *,
+        schema: str | Mapping[str, Any] | None = None,
         end: int | Iterable[int] | None = None,
         vocab_size: int | None = None,
         ban: Ban | None = None,
@@ -155,7 +156,7 @@ class Jobs:
 
         Parameters
         ----------
-        language, end, vocab_size, ban, prompt, heal
+        language, schema, end, vocab_size, ban, prompt, heal
             As in that function.
 
         Examples
@@ -167,7 +168,7 @@ class Jobs:
         """
         from tokdfa.jobs.guiding.api import guide
 
-        return guide(self, language, end=end, vocab_size=vocab_size, ban=ban, prompt=prompt, heal=heal)
+        return guide(self, language, schema=schema, end=end, vocab_size=vocab_size, ban=ban, prompt=prompt, heal=heal)
 
     def split(self: Any, text: str, *, explain: bool = True) -> Pieces:
         r"""Return the pieces of a text, which the pre-tokenizer cuts before anything is merged.

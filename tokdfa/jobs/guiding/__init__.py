@@ -3,7 +3,7 @@
 Read `api` first: the function `guide`, and `Guide` with its states, masks and forced ids. `bans` has the ids after
 which a text has none of some words. Both are `masked` automata; a `Matcher` keeps the states of a sequence, for
 engines. `prompts` finds where a guide begins after a prompt, and `covers` the first ids of all texts with some first
-bytes. `fast_forward` decides whether forced text may be encoded separately.
+bytes. `schemas` makes languages of JSON schemas. `fast_forward` decides whether forced text may be encoded separately.
 
 Below them, from the bottom up:
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from tokdfa.jobs.guiding.bans import Ban
 from tokdfa.jobs.guiding.masked import Masked, checked_end, checked_remaining, checked_size
 from tokdfa.jobs.guiding.prefixes import State
 from tokdfa.jobs.guiding.prompts import Start, Wanted, start_of
+from tokdfa.jobs.guiding.schemas import pattern_of_schema
 from tokdfa.jobs.guiding.tokens import tokens_of
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -203,6 +205,7 @@ def guide(
     tokenizer: AnyTokenizer,
     language: str | TokenDFA | None = None,
     *,
+    schema: str | Mapping[str, Any] | None = None,
     end: int | Iterable[int] | None = None,
     vocab_size: int | None = None,
     ban: Ban | None = None,
@@ -220,6 +223,10 @@ def guide(
         :func:`tokdfa.language` makes. The finished streams are then exactly T(L), the ids that `encode` gives for the
         texts of L. Without one they are exactly those that `validate` accepts: ids of special tokens that `encode`
         never gives cut the stream.
+    schema : str or mapping, optional
+        A JSON schema without recursion, instead of a language: its documents in the order of its names, and without
+        others. Keywords that cannot be obeyed are refused. Strings without a greatest length have at most 200
+        characters, and a warning says so. It needs outlines-core.
     end : int or iterable of int, optional
         The ids that end a sequence, such as the id of ``<|endoftext|>``. They mean nothing else then.
     vocab_size : int, optional
@@ -243,7 +250,7 @@ def guide(
     ------
     UnsupportedFeatureError
         If the streams of the tokenizer are judged as a whole: it normalizes, inserts or drops text, or is not a byte
-        pair tokenizer over bytes.
+        pair tokenizer over bytes. If the schema has a keyword that cannot be obeyed; the error has its path.
     PatternError
         If the expression cannot be read, no text matches it, all texts that do need symbols that the tokenizer lacks,
         or all texts are banned.
@@ -280,5 +287,9 @@ def guide(
     ends = checked_end(end, size)
     if heal and prompt is None:
         raise WrongTypeError("only the ids of a prompt can be given back", value=heal, where="heal")
+    if schema is not None:
+        if language is not None:
+            raise WrongTypeError("give a language or a schema, one of them", value=language, where="language")
+        language = pattern_of_schema(schema)
     texts = Wanted(language, None if ban is None else ban.machine)
     return Guide(start_of(tokens_of(tokenizer), texts, prompt, heal=heal), ends, size)

@@ -1,0 +1,83 @@
+"""Guides for JSON schemas with a number of ids left: building, the least number, and masks beside those without one.
+
+    python -m tests.benchmarks.bench_guide_budget SCHEMAS.json TOKENIZER...
+
+The file has a list of schemas; `--json FILE` keeps the table. Each walk chooses at random among the ids of the masks
+with a budget, from the least number of ids up to three times as many; at each state both masks are asked for, in turn,
+by two guides of their own. *Far* states have at least twice as many ids left as they need. Times are processor time.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import time
+import warnings
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+import tokdfa
+from tests.benchmarks.bench_guide import one_of, timed
+from tests.benchmarks.harness import environment, keep_tables, print_table
+from tokdfa.base.errors import TokdfaError
+
+COLUMNS = ["tokenizer", "schemas", "refused", "building, median s", "longest s", "walks", "far, ratio", "near, ratio"]
+
+
+def row(name: str, tokenizer: tokdfa.Tokenizer, schemas: list[object], n_walks: int) -> list[object]:
+    """Return a row of the table: medians, and ratios of the sums of all masks with a budget and without."""
+    source = random.Random(0)
+    spent: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    built, refused, walks = [], 0, 0
+    tokdfa.guide(tokenizer, "a")
+    for schema in schemas:
+        begin = time.process_time()
+        try:
+            guide = tokdfa.guide(tokenizer, schema=schema)  # type: ignore[arg-type]
+        except TokdfaError:
+            refused += 1
+            continue
+        least = guide.least(guide.initial)
+        built.append(time.process_time() - begin)
+        plain, judge = tokdfa.guide(tokenizer, schema=schema), tokdfa.guide(tokenizer, schema=schema)  # type: ignore[arg-type]
+        for number in range(n_walks):
+            left = least + (number if number % 2 else source.randrange(2 * least))
+            state, ids = guide.initial, 0
+            while True:
+                kind = "far" if left >= 2 * judge.least(state) else "near"
+                asked = [(0, lambda: guide.mask(state, remaining=left)), (1, lambda: plain.mask(state))]  # noqa: B023
+                for which, ask in asked if ids % 2 else asked[::-1]:
+                    spent[kind][which] += timed(ask)[1]
+                id = one_of(guide.mask(state, remaining=left), source)
+                if id is None:
+                    break
+                target = guide.step(state, id)
+                assert target is not None
+                state, left, ids = target, left - 1, ids + 1
+            assert guide.is_final(state)
+            walks += 1
+    ratios = [round(spent[kind][0] / spent[kind][1], 2) for kind in ("far", "near")]
+    return [name, len(built), refused, round(float(np.median(built)), 3), round(max(built), 3), walks, *ratios]
+
+
+def load(path: str) -> tokdfa.Tokenizer:
+    """Load a tokenizer of byte pairs; ranks of tiktoken have the pattern that their name begins with."""
+    named = path.endswith(".tiktoken")
+    found = tokdfa.load(path, pretokenizer=Path(path).name.partition("_")[0] if named else None)
+    assert isinstance(found, tokdfa.Tokenizer)
+    return found
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    keep_tables(sys.argv)
+    schemas = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+    rows = [row(path, load(path), schemas, 6) for path in sys.argv[2:]]
+    print_table("guides with a budget", COLUMNS, rows, environment())
+
+
+if __name__ == "__main__":
+    main()
