@@ -95,7 +95,7 @@ def test_a_wheel_holds_compiled_kernels_and_no_sources_in_c(checkout: Path, tmp_
     assert {"tokdfa/kernels/_kernels.so", "tokdfa/kernels/_ffi.py", "tokdfa/py.typed"} <= {*names}
     assert not [name for name in names if name.endswith((".c", ".h")) or "kernels/backend" in name or "tests/" in name]
     # Without the library, which takes some 350,000 bytes more.
-    assert made[0].stat().st_size < 1_800_000
+    assert made[0].stat().st_size < 1_900_000
 
 
 def test_links_on_the_page_of_an_index_are_absolute_and_lead_to_files(checkout: Path, tmp_path: Path) -> None:
