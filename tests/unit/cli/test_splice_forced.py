@@ -62,7 +62,7 @@ def test_a_json_schema(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     path.write_text('{"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"]}', encoding="utf-8")
     assert commands.run("forced", tok, "--json-schema", path, "--json") == 0
     assert json.loads(capsys.readouterr().out)["forced_states"] > 3
-    for text, message in [("{", "Expected a valid JSON string"), ("[]", "Unsupported JSON Schema structure []")]:
+    for text, message in [("{", ": the schema is no JSON, "), ("[]", ", $: a schema is an object: []")]:
         path.write_text(text, encoding="utf-8")
         assert commands.run("forced", tok, "--json-schema", path) == 2
-        assert f"{path}: outlines-core cannot read the schema: {message}\n" in capsys.readouterr().err
+        assert f"{path}{message}" in capsys.readouterr().err

@@ -119,7 +119,7 @@ def test_a_json_schema(backend: Any) -> None:
     [
         ("regex", "(a", "the group is not closed"),
         ("regex", "[^\\x00-\\U0010FFFF]", ""),
-        ("json", "{", "outlines-core"),
+        ("json", "{", "the schema is no JSON"),
         ("ebnf", "root ::= 'a'", "a guide is for a regular language"),
         ("structural_tag", "{}", "a guide is for a regular language"),
     ],
