@@ -201,7 +201,7 @@ class Tokens(OfTokenizer["Tokenizer"]):
 def tokens_of(tokenizer: AnyTokenizer) -> Tokens:
     """Return the tables over the ids of a tokenizer."""
     if tokenizer.why_not("rules") is not None:
-        what = f"the streams of a {tokenizer.algorithm} tokenizer are judged as a whole, so no guide knows the next id"
+        what = f"the streams of a {tokenizer.algorithm} tokenizer are judged as a whole, not id by id"
         raise UnsupportedFeatureError(what)
     return cast(Tokenizer, tokenizer).derived(Tokens)
 
@@ -221,7 +221,7 @@ def _splitting_of(tokenizer: Tokenizer) -> Splitting:
     }
     for why, holds in reasons.items():
         if holds:
-            raise UnsupportedFeatureError(f"{why}: its streams are judged as a whole, so no guide knows the next id")
+            raise UnsupportedFeatureError(f"{why}: its streams are judged as a whole, not id by id")
     return splitting
 
 

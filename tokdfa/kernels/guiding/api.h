@@ -185,7 +185,8 @@ int32_t tokdfa_ban_step(const tokdfa_ban *ban, int32_t state, int32_t id);
 int64_t tokdfa_ban_mask(const tokdfa_ban *ban, int32_t state, int32_t like, int32_t *path, uint32_t *mask);
 void tokdfa_forbid(const tokdfa_followers *followers, int32_t row, const uint32_t *fragile, uint32_t *mask);
 int64_t tokdfa_merge_nodes(tokdfa_merge_job *job);
-void tokdfa_guide_enter(tokdfa_guide_cache *cache, const int32_t *keys, const uint8_t *values, int64_t n);
+void tokdfa_guide_enter(tokdfa_guide_cache *cache, const int32_t *keys, const uint8_t *values, const int32_t *enough,
+                        int64_t n);
 int32_t tokdfa_guide_target(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled, int32_t text,
                             int32_t id);
 int32_t tokdfa_guide_targets(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,

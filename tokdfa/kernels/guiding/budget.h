@@ -65,13 +65,15 @@ static int known_within(const tokdfa_guide *guide, guide_state at, int32_t limit
     return STILL_OPEN;
 }
 
-/* Put a state, for which no more is known, on the path. Returns YES, NOWHERE if it is a dead end, or
-   the reason why this is not known. */
+/* Whether a stream can end within a number of ids, known without a search, or by that for any end at all. */
+static int easily_within(const tokdfa_guide *guide, guide_state at, int32_t limit) {
+    const int known = known_within(guide, at, limit);
+    const int status = known == STILL_OPEN ? goes_on(guide, at) : known;
+    return known == STILL_OPEN && status == YES ? known_within(guide, at, limit) : status;
+}
+
+/* Put a state, for which no more is known, on the path. Returns YES, or the reason why it cannot be put there. */
 static int put_attempt(const tokdfa_guide *guide, attempt *path, int64_t height, guide_state at, int32_t limit) {
-    const int status = goes_on(guide, at);
-    if (status != YES) {
-        return status;
-    }
     const int64_t slot = enter_state(guide->cache, at);
     if (slot < 0 || height == guide->cache->n_trail) {
         return TABLE_FULL;
@@ -98,19 +100,17 @@ static int attempt_step(const tokdfa_guide *guide, attempt *path, int64_t height
         }
         top->is_waiting = 1;
     }
-    int known = known_within(guide, top->next, left);
+    const int known = easily_within(guide, top->next, left);
     if (known == STILL_OPEN) {
         guide_state first = top->next;
         first.row = NO_ROW;
         if (known_within(guide, first, left) != STILL_OPEN) {
             first = top->next;
         }
-        known = put_attempt(guide, path, height, first, left);
-        if (known == YES) {
-            *change = 1;
-            return YES;
-        }
-    } else if (known == YES) {
+        *change = 1;
+        return put_attempt(guide, path, height, first, left);
+    }
+    if (known == YES) {
         const int32_t found = 1 + enough_after(guide, top->next);
         if (cache->enough[slot] == 0 || found < cache->enough[slot]) {
             cache->enough[slot] = found;
@@ -143,7 +143,7 @@ static int search_within(const tokdfa_guide *guide, guide_state at, int32_t limi
 /* Whether a stream can end within a number of ids after a state: YES, NOWHERE, or the reason why this is not known.
    Smaller limits are tried before, so that what is found is nearly as short as can be. */
 static int within(const tokdfa_guide *guide, guide_state at, int32_t limit) {
-    int known = known_within(guide, at, limit);
+    int known = easily_within(guide, at, limit);
     int32_t more = 0;
     while (known == STILL_OPEN) {
         const int32_t least = guide->cache->least_ids[at.text], needed = known_needed(guide->cache, at, at.row);

@@ -22,7 +22,8 @@ static int find_target(const tokdfa_guide *guide, guide_state from, int32_t id, 
 }
 
 /* Enter states and their results into a cache with slots for all of them. */
-TOKDFA_API void tokdfa_guide_enter(tokdfa_guide_cache *cache, const int32_t *keys, const uint8_t *values, int64_t n) {
+TOKDFA_API void tokdfa_guide_enter(tokdfa_guide_cache *cache, const int32_t *keys, const uint8_t *values,
+                                   const int32_t *enough, int64_t n) {
     for (int64_t k = 0; k < n; k++) {
         if (keys[4 * k] != 0 && values[k] != NOT_SEARCHED) {
             guide_state at;
@@ -30,6 +31,7 @@ TOKDFA_API void tokdfa_guide_enter(tokdfa_guide_cache *cache, const int32_t *key
             const int64_t slot = enter_state(cache, at);
             if (slot >= 0) {
                 cache->values[slot] = values[k];
+                cache->enough[slot] = enough[k];
             }
         }
     }

@@ -46,12 +46,12 @@ def cache_of(n_slots: int, n_searched: int, longest: int, n_texts: int) -> Struc
 
 def resize_slots(cache: Struct, n_slots: int, *, keep: bool) -> None:
     """Give a cache another number of slots; its states are kept, if they fit, or forgotten."""
-    keys, values = cache.fields["keys"], cache.fields["values"]
+    keys, values, enough = (cache.fields[field] for field in ("keys", "values", "enough"))
     for field, array in _slots(n_slots).items():
         cache.set(field, array)
     cache.pointer.n_known = 0
     if keep:
-        call(lib.tokdfa_guide_enter, cache.pointer, keys, values, len(values))
+        call(lib.tokdfa_guide_enter, cache.pointer, keys, values, enough, len(values))
 
 
 def resize_search(cache: Struct, n_searched: int) -> None:

@@ -337,8 +337,12 @@ static int search_step(const tokdfa_guide *guide, path_search *run) {
     }
     if (value == GOES_ON) {
         *hint_of(guide, from) = id;
+        /* As many ids are enough as are on the path, and after it. */
+        int32_t enough = reached < 0 ? 0 : cache->enough[reached];
         for (; run->height > 0; run->height--) {
-            cache->values[top_frame(run)[SLOT]] = GOES_ON;
+            const int32_t slot = top_frame(run)[SLOT];
+            cache->values[slot] = GOES_ON;
+            cache->enough[slot] = ++enough;
         }
         return YES;
     }
