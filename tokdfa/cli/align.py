@@ -76,13 +76,7 @@ def _new_file(ctx: click.Context, parameter: click.Parameter, path: Any) -> Any:
 @click.option("--specials-b", metavar="FILE|NAME", help="The same for B, if it differs.")
 @options.format
 @click.option("--format-b", "format_name_b", metavar="FORMAT", help="The same for B, if it differs.")
-@click.option(
-    "--max-seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    default=60.0,
-    metavar="N",
-    help="For all texts: give up after N seconds, 60 by default.",
-)
+@options.time_limit("For all texts: give up after N seconds.", 60.0)
 @options.force
 @options.json
 def command(

@@ -31,14 +31,7 @@ _READERS = {".json": json.loads, ".toml": tomllib.loads}
     metavar="NAME|FILE",
     help="A shortcut, perhaps with parameters, or its description; default: all with a name. May be repeated.",
 )
-@click.option(
-    "--max-seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    default=60.0,
-    show_default=True,
-    metavar="N",
-    help="Leave a shortcut undecided after N seconds.",
-)
+@options.time_limit("Leave a shortcut undecided after N seconds.", 60.0)
 @tokenizer_options
 @options.json
 def command(tok: str, names: tuple[str, ...], max_seconds: float, loading: Loading, as_json: bool) -> int:

@@ -23,13 +23,7 @@ _LONGEST_SHOWN = 60
 @options.language
 @click.option("--bytes", "n_bytes", type=int, metavar="N", help="Count the tokens of texts of N bytes.")
 @click.option("--other", metavar="TOK2", help="Another tokenizer: the most tokens that it has a token of TOK.")
-@click.option(
-    "--max-seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    default=600.0,
-    metavar="N",
-    help="Search for a proof for N seconds of processor time at most; then a bound is shown.",
-)
+@options.time_limit("Search for a proof for N seconds of processor time at most; then a bound is shown.", 600.0)
 @tokenizer_options
 @options.json
 def command(

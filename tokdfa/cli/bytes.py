@@ -20,13 +20,7 @@ from tokdfa.cli.output import counted, print_json, say
     help="Write the right table to FILE, a .npy with the bytes of each id; control tokens have 0.",
 )
 @options.force
-@click.option(
-    "--max-seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    default=600.0,
-    metavar="N",
-    help="Search for a proof for N seconds of processor time at most; then the status is 2.",
-)
+@options.time_limit("Search for a proof for N seconds of processor time at most; then the status is 2.", 600.0)
 @tokenizer_options
 @options.json
 def command(tok: str, table: str, output: str | None, max_seconds: float, loading: Loading, as_json: bool) -> int:

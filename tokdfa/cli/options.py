@@ -182,13 +182,15 @@ words = click.option(
     "--words", metavar="FILE", help="Take the words in FILE, one per line and literal, instead of those in arguments."
 )
 language = click.option("--language", metavar="REGEX", help="Only the texts that REGEX matches as a whole.")
-max_seconds = click.option(
-    "--max-seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    default=DEFAULT_MAX_SECONDS,
-    metavar="N",
-    help="Give up if building the automaton of the pattern takes more than N seconds.",
-)
+
+
+def time_limit(help: str, default: float = DEFAULT_MAX_SECONDS) -> Callable[[F], F]:
+    """Return --max-seconds of a command."""
+    seconds = click.FloatRange(min=0, min_open=True)
+    return click.option("--max-seconds", type=seconds, default=default, show_default=True, metavar="N", help=help)
+
+
+max_seconds = time_limit("Give up if building the automaton of the pattern takes more than N seconds.")
 threads = click.option(
     "--threads",
     type=AtLeast(1),

@@ -27,14 +27,7 @@ if TYPE_CHECKING:
 @rule_option
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A variable, such as bos_token=<s>.")
 @options.escapes
-@click.option(
-    "--max-seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    default=60.0,
-    show_default=True,
-    metavar="N",
-    help="Leave the remaining seams undecided after N seconds.",
-)
+@options.time_limit("Leave the remaining seams undecided after N seconds.", 60.0)
 @tokenizer_options
 @options.json
 def command(
