@@ -50,7 +50,7 @@ static int32_t enough_after(const tokdfa_guide *guide, guide_state at) {
 /* Whether a stream can end within a number of ids, as far as it is known without a search. */
 static int known_within(const tokdfa_guide *guide, guide_state at, int32_t limit) {
     const tokdfa_guide_cache *cache = guide->cache;
-    if (is_end(guide, at.split, at.text)) {
+    if (limit >= 0 && is_end(guide, at.split, at.text)) {
         return YES;
     }
     if (limit <= 0 || cache->least_ids[at.text] > limit) {

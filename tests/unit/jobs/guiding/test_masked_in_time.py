@@ -89,6 +89,33 @@ def test_whoever_follows_the_masks_ends_in_time(pattern: str) -> None:
         assert TOKENIZER.encode(TOKENIZER.decode(ids[:-1])).tolist() == ids[:-1]
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    [r'"[^"]*"(, ?"[^"]*")? ?\}', r"( ?[a-zé]{1,9}[.,]?){1,5}!?", r"[^ ]{2,}( [^ ]+){1,2}", r"[a-z]+(s|ed|ing|er)"],
+)
+def test_masks_of_many_last_ids_are_those_of_each_id_alone(pattern: str) -> None:
+    source = random.Random(pattern)
+    guide, judge = TOKENIZER.guide(pattern), TOKENIZER.guide(pattern)
+    narrower = 0
+    for _ in range(6):
+        state = guide.initial
+        for _ in range(5):
+            every = judge.allowed(state).tolist()
+            targets = {id: judge.step(state, id) for id in every}
+            for left in range(judge.least(state), judge.least(state) + 4):
+                in_time = (
+                    id for id, target in targets.items() if target and left and judge.ends_within(target, left - 1)
+                )
+                expected = [*in_time]
+                assert guide.allowed(state, remaining=left).tolist() == expected, (state, left)
+                narrower += 0 < len(expected) < len(every)
+            chosen = targets[source.choice(every)] if every else None
+            if chosen is None:
+                break
+            state = chosen
+    assert narrower > 10
+
+
 def test_a_matcher_accepts_only_what_ends_in_time() -> None:
     guide = TOKENIZER.guide("(a single|[a-z]{1,30}) man")
     with pytest.raises(TokenStreamError, match=r"^no sequence ends within this number of ids: 1 \(guide.least"):

@@ -117,6 +117,18 @@ def test_a_special_token_of_the_prompt_is_never_given_back(tmp_path: Path) -> No
     assert guide.kept[: len(prompt)].tolist() == prompt
 
 
+def test_what_is_banned_is_banned_after_a_control_token_too() -> None:
+    ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b"ac": 257}
+    tokenizer = tokdfa.load(ranks, pretokenizer="gpt2", specials={"<|end|>": 258})
+    guide = tokdfa.guide(tokenizer, prompt=tokenizer.encode("a"), heal=True, ban=tokdfa.ban(tokenizer, ["b"]))
+    assert guide.given_back == b"a"
+    assert guide.allowed(guide.initial).tolist() == [97, 257]
+    # The text given back does not come again.
+    after = guide.allowed(guide.read([97, 258])).tolist()
+    assert {99, 257, 258} <= set(after)
+    assert {98, 256}.isdisjoint(after)
+
+
 def test_prompts_that_are_refused() -> None:
     with pytest.raises(
         TokenStreamError, match=r"^token 2 of the prompt: the prompt is not canonical from this id on: "
