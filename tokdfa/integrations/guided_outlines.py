@@ -2,20 +2,21 @@
 
 outlines chooses among its own backends by name, so the logits processor is made here and given to a generator::
 
-    processor = GuidedBackend(model).get_regex_logits_processor("[0-9]+")
+    processor = GuidedBackend(model).get_regex_logits_processor("[0-9]+", prompt=True, remaining=8)
     generator = outlines.Generator(model, processor=processor)
+    text = generator("How many? ", max_new_tokens=8)
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.integrations.guided import SequenceStates, only_allowed
 from tokdfa.integrations.metrics import as_tokenizer
 from tokdfa.jobs.guiding.api import guide
+from tokdfa.jobs.guiding.bans import Ban
+from tokdfa.jobs.guiding.masked import checked_budget
 from tokdfa.jobs.guiding.schemas import pattern_of_schema
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -34,18 +35,21 @@ def _require_outlines() -> None:
 class GuidedProcessor(_Processor):  # type: ignore[misc]
     """A logits processor: only ids that the guide allows are left.
 
-    The ids up to the first call of a generation are the prompt, which the guide does not see. The library of tensors is
-    ``torch`` or ``numpy``.
+    The ids up to the first call of a generation are the prompt. The library of tensors is ``torch`` or ``numpy``. The
+    options are the same as in :class:`~tokdfa.integrations.guided.GuidedLogits`; `ban` is as in :func:`tokdfa.guide`.
     """
 
-    def __init__(self, tokenizer: AnyTokenizer, language: str, end: int, tensor_library: str) -> None:
+    def __init__(
+        self, tokenizer: AnyTokenizer, language: str, end: int, tensor_library: str, *, ban: Ban | None = None,
+        prompt: bool = False, remaining: int | None = None,
+    ) -> None:  # fmt: skip
         _require_outlines()
         if tensor_library not in ("torch", "numpy"):
             what = "the tensors of this library are not masked; torch and numpy are"
             raise UnsupportedFeatureError(what, value=tensor_library)
         super().__init__(tensor_library)
-        self._what = tokenizer, language, end
-        self._is_torch = tensor_library == "torch"
+        self._what = tokenizer, language, end, ban
+        self._options: dict[str, Any] = {"prompt": prompt, "remaining": remaining}
         self._known: dict[int, SequenceStates] = {}
 
     def reset(self) -> None:
@@ -57,13 +61,10 @@ class GuidedProcessor(_Processor):  # type: ignore[misc]
         """Return the logits with minus infinity for ids that are not allowed; both have two dimensions."""
         width = int(logits.shape[1])
         if width not in self._known:
-            tokenizer, language, end = self._what
-            made = guide(tokenizer, language, end=end, vocab_size=max(width, tokenizer.n_ids))
-            self._known[width] = SequenceStates(made)
-        allowed = self._known[width].allowed(input_ids, width)
-        if self._is_torch:
-            return only_allowed(logits, allowed)
-        return np.where(allowed, logits, -np.inf).astype(logits.dtype)
+            tokenizer, language, end, ban = self._what
+            made = guide(tokenizer, language, end=end, vocab_size=max(width, tokenizer.n_ids), ban=ban)
+            self._known[width] = SequenceStates(made, **self._options)
+        return only_allowed(logits, self._known[width].allowed(input_ids, width))
 
 
 class GuidedBackend(_Backend):  # type: ignore[misc]
@@ -75,17 +76,33 @@ class GuidedBackend(_Backend):  # type: ignore[misc]
         self._end = int(model.hf_tokenizer.eos_token_id)
         self._tensor_library = model.tensor_library_name
 
-    def get_regex_logits_processor(self, regex: str) -> GuidedProcessor:
-        """Return a processor for the texts that a regular expression matches as a whole; see :func:`tokdfa.guide`."""
+    def get_regex_logits_processor(
+        self, regex: str, *, ban: Ban | None = None, prompt: bool = False, remaining: int | None = None
+    ) -> GuidedProcessor:
+        """Return a processor for the texts that a regular expression matches as a whole; see :class:`GuidedProcessor`.
+
+        Raises
+        ------
+        PatternError, UnsupportedFeatureError
+            If the expression cannot be read, or the tokenizer cannot be guided.
+        TokenStreamError
+            If no text has as few ids.
+        """
         # An error is better here than while a text is generated.
-        guide(self._tokenizer, regex)
-        return GuidedProcessor(self._tokenizer, regex, self._end, self._tensor_library)
+        made = guide(self._tokenizer, regex, ban=ban)
+        if remaining is not None and not prompt:
+            checked_budget(made, made.initial, remaining)
+        return GuidedProcessor(
+            self._tokenizer, regex, self._end, self._tensor_library, ban=ban, prompt=prompt, remaining=remaining
+        )
 
     def get_json_schema_logits_processor(
-        self, json_schema: str, whitespace_pattern: str | None = None
-    ) -> GuidedProcessor:
-        """Return a processor for the documents of a JSON schema without recursion, which outlines-core reads."""
-        return self.get_regex_logits_processor(pattern_of_schema(json_schema, whitespace=whitespace_pattern))
+        self, json_schema: str, whitespace_pattern: str | None = None, *, ban: Ban | None = None, prompt: bool = False,
+        remaining: int | None = None,
+    ) -> GuidedProcessor:  # fmt: skip
+        """Return a processor for the documents of a JSON schema without recursion; options as for an expression."""
+        pattern = pattern_of_schema(json_schema, whitespace=whitespace_pattern)
+        return self.get_regex_logits_processor(pattern, ban=ban, prompt=prompt, remaining=remaining)
 
     def get_cfg_logits_processor(self, grammar: str) -> GuidedProcessor:
         """Refuse a grammar that is not regular."""

@@ -2,20 +2,27 @@
 
 The interface is in ``sglang/srt/constrained/base_grammar_backend.py``. A plug-in calls :func:`register`, and the
 server is started with ``--grammar-backend tokdfa``; nothing registers it by itself.
+
+SGLang tells a grammar nothing of its request but one string. So whoever wants more than a language writes it there, as
+the ``structural_tag`` of a request::
+
+    {"structural_tag": json.dumps({"tokdfa": {"pattern": "[0-9]+", "prompt": input_ids, "remaining": 8}}),
+     "max_new_tokens": 8}
 """
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterable
 from itertools import takewhile
 from typing import Any
 
 from tokdfa.base.errors import TokdfaError, TokenStreamError
+from tokdfa.integrations.guide_requests import GuideTexts, request_of
 from tokdfa.integrations.metrics import as_tokenizer
-from tokdfa.jobs.guiding.api import Guide, guide
+from tokdfa.jobs.guiding.api import Guide
 from tokdfa.jobs.guiding.masked import Matcher
-from tokdfa.jobs.guiding.schemas import pattern_of_schema
 
 _log = logging.getLogger(__name__)
 
@@ -28,12 +35,11 @@ except ImportError:
 
 
 class GuidedGrammar(_Grammar):  # type: ignore[misc]
-    """The state of one request."""
+    """The state of one request, which begins with a matcher that has accepted no ids."""
 
-    def __init__(self, guide: Guide) -> None:
+    def __init__(self, matcher: Matcher) -> None:
         super().__init__()
-        self.guide = guide
-        self._matcher = Matcher(guide)
+        self._matcher = matcher
 
     def accept_token(self, token: int) -> None:
         """Follow an id, which must be allowed."""
@@ -75,7 +81,9 @@ class GuidedGrammar(_Grammar):  # type: ignore[misc]
 
     def copy(self) -> GuidedGrammar:
         """Return a grammar for another request, which begins anew."""
-        return GuidedGrammar(self.guide)
+        matcher = self._matcher.copy()
+        matcher.reset()
+        return GuidedGrammar(matcher)
 
     def try_jump_forward(self, tokenizer: Any) -> tuple[list[int], str] | None:
         """Return the ids that must follow, with no text; None if there are none."""
@@ -97,6 +105,8 @@ class GuidedGrammar(_Grammar):  # type: ignore[misc]
 class GuidedBackend(_Backend):  # type: ignore[misc]
     """A grammar backend: it makes grammars of regular expressions and of JSON schemas without recursion.
 
+    A prompt and a number of ids, such as ``max_new_tokens``, are given by :meth:`dispatch_structural_tag`.
+
     A grammar that cannot be guided is refused as SGLang's own backends refuse them: the reason is logged, and the
     request fails.
 
@@ -115,27 +125,39 @@ class GuidedBackend(_Backend):  # type: ignore[misc]
         self._tokenizer = as_tokenizer(tokenizer)
         self._vocab_size = vocab_size
         self._end = sorted(eos_token_ids)
+        self._guides: dict[GuideTexts, Guide] = {}
 
     def dispatch_regex(self, key_string: str) -> Any:
         """Return the grammar of a regular expression that the whole text matches."""
-        return self._grammar("regex", key_string)
+        return self._grammar("regex", key_string, {"pattern": key_string})
 
     def dispatch_json(self, key_string: str) -> Any:
         """Return the grammar of a JSON schema, which outlines-core makes a regular expression."""
-        return self._grammar("json", key_string)
+        return self._grammar("json", key_string, {"schema": key_string})
 
     def dispatch_ebnf(self, key_string: str) -> Any:
         """Refuse a grammar that is not regular."""
         return self._refuse("ebnf", key_string, "a guide is for a regular language")
 
     def dispatch_structural_tag(self, key_string: str) -> Any:
-        """Refuse tags."""
-        return self._refuse("structural_tag", key_string, "a guide is for a regular language")
+        """Return the grammar of the mapping under ``tokdfa``; other tags are refused.
 
-    def _grammar(self, kind: str, key: str) -> Any:
+        See :func:`~tokdfa.integrations.guide_requests.request_of`.
+        """
         try:
-            pattern = pattern_of_schema(key) if kind == "json" else key
-            return GuidedGrammar(guide(self._tokenizer, pattern, end=self._end, vocab_size=self._vocab_size))
+            tag = json.loads(key_string)
+        except ValueError:
+            tag = None
+        if not isinstance(tag, dict) or [*tag] != ["tokdfa"]:
+            return self._refuse("structural_tag", key_string, "a guide is for a regular language, not for tags")
+        return self._grammar("structural_tag", key_string, tag["tokdfa"])
+
+    def _grammar(self, kind: str, key: str, wanted: Any) -> Any:
+        try:
+            asked = request_of(wanted, kind)
+            if asked.texts not in self._guides:
+                self._guides[asked.texts] = asked.texts.guide(self._tokenizer, self._end, self._vocab_size)
+            return GuidedGrammar(asked.matcher(self._guides[asked.texts]))
         except TokdfaError as error:
             return self._refuse(kind, key, str(error))
 

@@ -1,10 +1,12 @@
-"""A backend of outlines, with the library itself and a tiny model of transformers with random weights."""
+"""A backend of outlines, with the library itself; with torch, a tiny model of transformers with random weights, too."""
 
 from __future__ import annotations
 
 import json
 import random
+from collections import defaultdict
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,15 +17,14 @@ import tokdfa
 
 pytestmark = pytest.mark.slow
 outlines = pytest.importorskip("outlines")
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
 
-from tokdfa.base.errors import PatternError, UnsupportedFeatureError  # noqa: E402
+from tokdfa.base.errors import PatternError, TokenStreamError, UnsupportedFeatureError  # noqa: E402
 from tokdfa.integrations.guided_outlines import GuidedBackend, GuidedProcessor  # noqa: E402
 
 
 @pytest.fixture(scope="module")
 def model(data: Path) -> Any:
+    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
     tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_file=str(data / "vocabs" / "gpt2" / "tokenizer.json"), eos_token="<|endoftext|>"
     )
@@ -67,6 +68,48 @@ def test_what_is_refused(model: Any) -> None:
         backend.get_cfg_logits_processor("start: 'a'")
     with pytest.raises(UnsupportedFeatureError, match=r"^the tensors of this library are not masked"):
         GuidedProcessor(tokdfa.default_tokenizer(), "a", 1, "jax")
+
+
+def test_prompts_and_numbers_of_ids_in_batches() -> None:
+    """Whoever follows the masks ends in time, canonical as one text with each prompt, without banned words."""
+    tokenizer = tokdfa.default_tokenizer()
+    end, dice, language = tokenizer.n_ids, random.Random(3), "(le|ular|s)?( [a-z]+){1,3}"
+    ban = tokdfa.ban(tokenizer, [" x", "man"])
+    processor = GuidedProcessor(tokenizer, language, end, "numpy", ban=ban, prompt=True, remaining=4)
+    batches = defaultdict(list)
+    for text in ("a", "two", "a sing", "is single", "a truth", "in want", "in want of a wif"):
+        batches[len(tokenizer.encode(text))].append(text)
+    for length, prompts in batches.items():
+        processor.reset()
+        ids = np.array([tokenizer.encode(prompt) for prompt in prompts])
+        while not (ids[:, -1] == end).all():
+            logits = processor(ids, np.zeros((len(ids), end + 1), dtype=np.float32))
+            ids = np.column_stack([ids, [dice.choice(np.flatnonzero(np.isfinite(row)).tolist()) for row in logits]])
+        for row, prompt in zip(ids.tolist(), prompts, strict=True):
+            stream = row[: row.index(end)]
+            text = tokenizer.decode(stream)
+            assert len(stream) <= length + 4
+            assert text.startswith(prompt)
+            assert regex.fullmatch(language, text[len(prompt) :])
+            assert not regex.search(" x|man", text[len(prompt) :])
+            assert tokenizer.encode(text).tolist() == stream
+
+
+def test_processors_of_a_backend_in_time(data: Path) -> None:
+    """By a model's attributes, with a tokenizer of transformers."""
+    transformers = pytest.importorskip("transformers")
+    path = str(data / "vocabs" / "gpt2" / "tokenizer.json")
+    live = transformers.PreTrainedTokenizerFast(tokenizer_file=path, eos_token="<|endoftext|>")
+    backend = GuidedBackend(SimpleNamespace(hf_tokenizer=live, tensor_library_name="numpy"))
+    with pytest.raises(TokenStreamError, match=r"^no sequence ends within this number of ids: 2 "):
+        backend.get_regex_logits_processor("one, two, three", remaining=2)
+    schema, ids = {"type": "array", "items": {"type": "boolean"}, "minItems": 2, "maxItems": 9}, [5]
+    processor = backend.get_json_schema_logits_processor(json.dumps(schema), "", remaining=6)
+    while ids[-1] != live.eos_token_id:
+        (row,) = processor(np.array([ids]), np.zeros((1, len(live)), dtype=np.float32))
+        ids.append(int(np.flatnonzero(np.isfinite(row))[-1]))
+    assert len(json.loads(live.decode(ids[1:-1]))) >= 2
+    assert len(ids) <= 8
 
 
 def test_arrays_of_numpy() -> None:

@@ -114,6 +114,25 @@ def test_a_json_schema(backend: Any) -> None:
     assert grammar.is_terminated()
 
 
+def test_a_request_with_a_prompt_and_a_number_of_ids(backend: Any) -> None:
+    """Whoever follows the masks ends in time, canonical as one text with the prompt, without banned words."""
+    dice, prompt = random.Random(2), TOKENIZER.encode("a sing").tolist()
+    wanted = {"pattern": "(le|ular|s)( [a-z]+){1,3}", "ban": [" x"], "prompt": prompt, "remaining": 3}
+    made = backend.made("structural_tag", json.dumps({"tokdfa": wanted}))
+    for _ in range(20):
+        grammar, chosen = made.copy(), []
+        while not grammar.is_terminated():
+            chosen.append(dice.choice(allowed(grammar)))
+            grammar.accept_token(chosen[-1])
+        text = "a sing" + TOKENIZER.decode(chosen[:-1])
+        assert len(chosen) <= 4
+        assert " x" not in text
+        assert TOKENIZER.encode(text).tolist() == prompt + chosen[:-1]
+    # Another request for the same texts has the same guide.
+    assert backend.made("regex", "a") is not backend.made("regex", "a")
+    assert len(backend._guides) == 2
+
+
 @pytest.mark.parametrize(
     ("kind", "key", "reason"),
     [
@@ -121,7 +140,14 @@ def test_a_json_schema(backend: Any) -> None:
         ("regex", "[^\\x00-\\U0010FFFF]", ""),
         ("json", "{", "the schema is no JSON"),
         ("ebnf", "root ::= 'a'", "a guide is for a regular language"),
-        ("structural_tag", "{}", "a guide is for a regular language"),
+        ("structural_tag", "{}", "a guide is for a regular language, not for tags"),
+        ("structural_tag", "no JSON", "a guide is for a regular language, not for tags"),
+        (
+            "structural_tag",
+            '{"tokdfa": {"prompt": true}}',
+            "prompt: the engine does not tell it: True (give it instead)",
+        ),
+        ("structural_tag", '{"tokdfa": {"pattern": "a man", "remaining": 1}}', "no sequence ends within this number"),
     ],
 )
 def test_what_is_refused(

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import Int32Array
-from tokdfa.base.errors import TokenStreamError, WrongTypeError
+from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.base.suggestions import expect
 from tokdfa.jobs.guiding.bans import Ban
 from tokdfa.jobs.guiding.masked import Masked, checked_end, checked_remaining, checked_size
 from tokdfa.jobs.guiding.prefixes import State
-from tokdfa.jobs.guiding.prompts import Start, Wanted, start_of
+from tokdfa.jobs.guiding.prompts import Start, Wanted, after_prompt, start_of
 from tokdfa.jobs.guiding.schemas import pattern_of_schema
 from tokdfa.jobs.guiding.tokens import tokens_of
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -134,6 +134,37 @@ class Guide(Masked[State]):
             assert target is not None
             state = target
         return np.array(found, dtype=np.int32)
+
+    def after_prompt(self, prompt: npt.ArrayLike) -> State:
+        """Return the state after the ids of a prompt: with them, the ids that follow are canonical as one text.
+
+        The tables of the guide serve every prompt, so a batch needs one guide. ``guide(..., prompt=..., heal=True)``
+        gives ids of one prompt back.
+
+        Parameters
+        ----------
+        prompt : array_like of int
+
+        Raises
+        ------
+        TokenStreamError
+            If the prompt is not the beginning of a canonical stream; the error says where.
+        PatternError
+            If no text of the language can follow it.
+        UnsupportedFeatureError
+            If ids of another prompt were given back to the guide.
+
+        Examples
+        --------
+        >>> tokenizer = tokdfa.default_tokenizer()
+        >>> guide = tokdfa.guide(tokenizer, "(le|ular) man")
+        >>> tokenizer.decode(guide.forced(guide.after_prompt(tokenizer.encode("a sing"))))
+        'ular man'
+        """
+        if self.given_back:
+            what = "the texts of this guide begin with the text of ids that its own prompt gave back"
+            raise UnsupportedFeatureError(what, value=self.given_back, hint="make a guide without a prompt")
+        return after_prompt(self._prefixes, prompt)
 
     def _checked_alive(self, state: State) -> State:
         """Refuse a state from which no stream continues; a guide returns none."""

@@ -224,9 +224,16 @@ class Masked(SuggestsNames, ABC, Generic[S]):
             raise TokenStreamError("there must be one id a state", value=(len(states), len(found)))
         return [self.step(state, id) for state, id in zip(states, found, strict=True)]
 
-    def masks(self, states: Sequence[S]) -> Int32Array:
-        """Return the masks of several states, as an int32 array of shape (states, ceil(vocab_size / 32))."""
-        return np.array([self.mask(state) for state in states], dtype=np.int32).reshape(-1, self._n_words)
+    def masks(self, states: Sequence[S], *, remaining: Sequence[int | None] | None = None) -> Int32Array:
+        """Return the masks of several states, as an int32 array of shape (states, ceil(vocab_size / 32)).
+
+        Each state may have a number of ids that are left; see :meth:`mask`.
+        """
+        left = [None] * len(states) if remaining is None else remaining
+        if len(left) != len(states):
+            raise TokenStreamError("there must be one number of ids a state", value=(len(states), len(left)))
+        found = [self.mask(state, remaining=number) for state, number in zip(states, left, strict=True)]
+        return np.array(found, dtype=np.int32).reshape(-1, self._n_words)
 
 
 def checked_end(end: int | Iterable[int] | None, vocab_size: int) -> tuple[int, ...]:
@@ -261,6 +268,8 @@ class Matcher(SuggestsNames):
     remaining : int, optional
         The number of ids that the sequence may have, without one of ``guide.end``. Only ids are accepted, and in the
         masks, after which it can end in time.
+    state : State, optional
+        Where the sequence begins, after a prompt, say; by default in ``guide.initial``.
 
     Attributes
     ----------
@@ -284,13 +293,10 @@ class Matcher(SuggestsNames):
     [2513, 462]
     """
 
-    def __init__(self, guide: Masked[Any], *, remaining: int | None = None) -> None:
+    def __init__(self, guide: Masked[Any], *, remaining: int | None = None, state: Any = None) -> None:
         self.guide = guide
-        self._states: list[Any] = [guide.initial]
-        self._budget = None if remaining is None else checked_remaining(remaining)
-        if remaining is not None and not guide.ends_within(guide.initial, remaining):
-            hint = "guide.least(guide.initial) is the least number"
-            raise TokenStreamError("no sequence ends within this number of ids", value=remaining, hint=hint)
+        self._states: list[Any] = [guide.initial if state is None else state]
+        self._budget = None if remaining is None else checked_budget(guide, self.state, remaining)
 
     @property
     def state(self) -> Any:
@@ -382,7 +388,7 @@ class Matcher(SuggestsNames):
 
     def copy(self) -> Matcher:
         """Return a matcher that continues separately."""
-        other = Matcher(self.guide, remaining=self._budget)
+        other = Matcher(self.guide, remaining=self._budget, state=self._states[0])
         other._states = self._states.copy()
         return other
 
@@ -391,6 +397,14 @@ def checked_remaining(remaining: object, where: str = "remaining") -> int:
     """Return a number of ids that are left."""
     if isinstance(remaining, bool) or not isinstance(remaining, (int, np.integer)) or remaining < 0:
         raise WrongTypeError("a number of ids is an integer that is not negative", value=remaining, where=where)
+    return int(remaining)
+
+
+def checked_budget(guide: Masked[S], state: S, remaining: int) -> int:
+    """Return a number of ids within which a sequence can end after a state; refuse smaller ones."""
+    if not guide.ends_within(state, checked_remaining(remaining)):
+        hint = "guide.least(state) is the least number"
+        raise TokenStreamError("no sequence ends within this number of ids", value=remaining, hint=hint)
     return int(remaining)
 
 

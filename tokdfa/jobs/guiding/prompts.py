@@ -16,6 +16,15 @@ from tokdfa.jobs.guiding.texts import texts_of
 from tokdfa.jobs.guiding.tokens import Tokens
 
 
+def after_prompt(prefixes: PrefixAutomaton, prompt: npt.ArrayLike) -> State:
+    """Return the state of an automaton of wanted texts after the ids of a prompt, which remain."""
+    state = _states_after(prefixes.tokens, _checked(prefixes.tokens, prompt))[-1]
+    state = state._replace(text=prefixes.initial.text)
+    if not prefixes.goes_on(state):
+        raise _refusal(Wanted(), has_prompt=True, heal=False)
+    return state
+
+
 class Wanted(NamedTuple):
     """The wanted texts: a language, without what is banned; by default all texts."""
 
