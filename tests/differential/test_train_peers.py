@@ -20,7 +20,7 @@ from tokdfa.regex.unicode.utf8 import BYTE_OF
 from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.training.api import Reading, count_corpus_pieces, train
-from tokdfa.training.corpus import with_end_of_word
+from tokdfa.training.corpus import with_marks
 from tokdfa.training.greedy import train_greedy
 
 CORPORA = ["fra_eng_en.txt", "english.txt"]
@@ -124,7 +124,7 @@ def assert_as_subword_nmt(path: Path, merges: int) -> None:
     words = Counter(
         word for line in io.StringIO(text_of(path), newline="\n") for word in line.strip("\r\n ").split(" ") if word
     )
-    pieces = with_end_of_word(words, attached=True)
+    pieces = with_marks(words, "</w>", attached=True)
     ours = train_greedy(pieces, merges, tie="subword-nmt", count="overlapping")
     assert [("".join(rule.left), "".join(rule.right)) for rule in ours] == by_subword_nmt(path, merges)
 

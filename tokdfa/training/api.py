@@ -12,7 +12,7 @@ from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.errors import TrainingError
 from tokdfa.base.suggestions import wrong_argument
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
-from tokdfa.training.corpus import Corpus, PieceCounts, with_end_of_word
+from tokdfa.training.corpus import Corpus, PieceCounts, with_marks
 from tokdfa.training.counting import CorpusSplitter, Unit
 from tokdfa.training.rules import CountRule, TieRule, Trainer, resolve
 
@@ -21,7 +21,7 @@ __all__ = ["EndOfWord", "Level", "Reading", "count_corpus_pieces", "train"]
 Level: TypeAlias = Literal["byte", "character"]
 EndOfWord: TypeAlias = Literal["attached", "separate"]
 
-_MARK = "</w>"
+END_OF_WORD = "</w>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ class Reading:
     """How a corpus is split into pieces, of bytes or of characters by `level`.
 
     The pre-tokenizer and the unit are as for :class:`~tokdfa.training.counting.CorpusSplitter`. By `end_of_word`,
-    ``</w>`` marks the end of each piece, as part of its last symbol or as a symbol of its own; only of characters. A
-    `normalizer` rewrites each line first.
+    `mark` marks the end of each piece, as part of its last symbol or as a symbol of its own; only of characters. A
+    `normalizer` rewrites each line first. Each character of a piece but the first gets the `prefix`.
     """
 
     pretokenizer: str | PreTokenizer = "gpt2"
@@ -38,15 +38,19 @@ class Reading:
     unit: Unit = "file"
     end_of_word: EndOfWord | None = None
     normalizer: Callable[[str], str] | None = None
+    prefix: str = ""
+    mark: str = END_OF_WORD
 
     def __post_init__(self) -> None:
         if self.end_of_word is not None and self.level == "byte":
-            raise TrainingError(f"{_MARK} marks words made of characters, not of bytes", hint="choose level character")
+            raise TrainingError(
+                f"{self.mark} marks words made of characters, not of bytes", hint="choose level character"
+            )
 
     @property
     def suffix(self) -> str | None:
         """The ending of the last symbol of a piece."""
-        return _MARK if self.end_of_word == "attached" else None
+        return self.mark if self.end_of_word == "attached" else None
 
     @property
     def splitter(self) -> CorpusSplitter:
@@ -57,15 +61,20 @@ class Reading:
     @property
     def kind(self) -> str:
         """The kind of the pieces as words."""
-        return "bytes" if self.level == "byte" else "characters" if self.end_of_word is None else "symbols"
+        return "bytes" if self.level == "byte" else "symbols" if self._has_marks else "characters"
+
+    @property
+    def _has_marks(self) -> bool:
+        return bool(self.end_of_word or self.prefix)
 
     def words(self, counts: PieceCounts) -> Mapping[Any, int]:
         """Return the pieces as words."""
         if self.level == "byte":
             return counts
-        if self.end_of_word is None:
+        if not self._has_marks:
             return counts.characters()
-        return with_end_of_word(counts.characters(), _MARK, attached=self.end_of_word == "attached")
+        end = self.mark if self.end_of_word else ""
+        return with_marks(counts.characters(), end, attached=self.end_of_word == "attached", prefix=self.prefix)
 
 
 def count_corpus_pieces(

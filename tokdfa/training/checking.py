@@ -14,10 +14,10 @@ from typing import Any, Literal, TypeAlias
 
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.verdict import Verdict
-from tokdfa.training.api import EndOfWord, Level, Reading, count_corpus_pieces
+from tokdfa.training.api import END_OF_WORD, EndOfWord, Level, Reading, count_corpus_pieces
 from tokdfa.training.counting import Unit
 from tokdfa.training.kept import Spec, dropped
-from tokdfa.training.listed import ListedMerges
+from tokdfa.training.listed import ListedMerges, Rewriter
 from tokdfa.training.replay import Replay, Source, WrongMerge
 from tokdfa.training.rules import CountRule, GreedyRules, TieRule, Trainer, resolve
 
@@ -95,7 +95,8 @@ def check_merges(
     Parameters
     ----------
     merges : str, Path, Dictionary or sequence of pairs
-        The merges, or a file that has them: a tokenizer.json, merges.txt, rank file or SentencePiece model.
+        The merges, or a file that has them: a tokenizer.json, merges.txt, rank file, SentencePiece model, or
+        WordPiece's vocab.txt.
     corpus : str, Path, sequence of them, or mapping from pieces to their counts
         The corpus as for :func:`tokdfa.train`, or pieces as for :func:`tokdfa.train_greedy`.
     pretokenizer : str, optional
@@ -138,7 +139,7 @@ def check_merges(
         "min_frequency": min_frequency, "max_token_length": max_token_length,
     }  # fmt: skip
     given = {name: value for name, value in options.items() if value is not None}
-    chosen: dict[str, Any] = dict(given) if like is not None else _defaults(listed, given)
+    chosen = {**_options_of(listed, like), **given}
     spec = None
     if "sentencepiece" in (like, tie):
         spec = Spec.read(merges) if listed.is_sentencepiece and Path(merges).is_file() else None
@@ -157,14 +158,12 @@ def check_merges(
     return MergeCheck(found is None, found, len(listed))
 
 
-def _defaults(listed: ListedMerges, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options that a file of merges shows, unless others are given."""
-    shown: dict[str, Any] = {"min_frequency": 1}
-    if not listed.is_bytewise:
+def _options_of(listed: ListedMerges, like: Trainer | None) -> dict[str, Any]:
+    """Return the options that a file of merges shows."""
+    shown: dict[str, Any] = {"min_frequency": 1} if like is None else {}
+    if not listed.is_bytewise and like in (None, "tokenizers"):
         shown["level"] = "character"
-    if listed.suffix:
-        shown["end_of_word"] = "attached"
-    return {**shown, **options}
+    return shown
 
 
 def _counted(
@@ -173,11 +172,17 @@ def _counted(
     """Return the pieces of files, split as the file of the merges says; and the source if it can be read again."""
     own, normalizer = (None, None) if pretokenizer is not None else listed.reading()
     unit: Unit = meant["unit"] if normalizer is None else "line"
-    given = Reading(pretokenizer or own or "gpt2", meant["level"], unit, meant["end_of_word"], normalizer)
+    end_of_word: EndOfWord | None = meant["end_of_word"] or ("attached" if listed.suffix else None)
+    marks = {"prefix": listed.prefix, "mark": listed.suffix or END_OF_WORD}
+    given = Reading(pretokenizer or own or "gpt2", meant["level"], unit, end_of_word, normalizer, **marks)
 
     def counted(reading: Reading) -> Pieces:
         return reading.words(count_corpus_pieces(files, reading, threads=threads))
 
-    again = Source(given.splitter, lambda form: counted(replace(given, normalizer=form, unit="line")))
+    def rewritten(form: Rewriter) -> Pieces:
+        rewriter = form if pretokenizer is not None else listed.reading(form)[1]
+        return counted(replace(given, normalizer=rewriter, unit="line"))
+
+    again = Source(given.splitter, rewritten)
     is_stream = "-" in ([files] if isinstance(files, (str, Path)) else [*files])
     return counted(given), None if is_stream else again

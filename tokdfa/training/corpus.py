@@ -269,14 +269,18 @@ class PieceTable(Pieces):
         return PieceCounts(*self.contents())
 
 
-def with_end_of_word(
-    pieces: Mapping[str, int], mark: str = "</w>", *, attached: bool = False
+def with_marks(
+    pieces: Mapping[str, int], end: str = "", *, attached: bool = False, prefix: str = ""
 ) -> dict[tuple[str, ...], int]:
-    """Return pieces over symbols with a mark at their ends, as in Sennrich's program.
+    """Return pieces over symbols: a mark at their ends, and a prefix before each symbol but the first.
 
-    It is part of the last symbol if `attached` (subword-nmt from version 0.2 on, tokenizers), or a symbol of its own
-    (BLOG, subword-nmt before).
+    The mark is part of the last symbol if `attached` (subword-nmt from version 0.2 on, tokenizers), or a symbol of its
+    own (BLOG, subword-nmt before). With the mark ``</w>`` attached and the prefix ``##``, ``abc`` becomes a, ##b,
+    ##c</w>.
     """
+    found = {(piece[0], *(prefix + symbol for symbol in piece[1:])): count for piece, count in pieces.items()}
+    if not end:
+        return found
     if attached:
-        return {(*piece[:-1], piece[-1] + mark): count for piece, count in pieces.items()}
-    return {(*piece, mark): count for piece, count in pieces.items()}
+        return {(*piece[:-1], piece[-1] + end): count for piece, count in found.items()}
+    return {(*piece, end): count for piece, count in found.items()}

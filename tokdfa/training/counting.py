@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, cached_property, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -112,8 +113,8 @@ class CorpusSplitter:
         """
         try:
             if self.unit == "line":
-                data = block.text if self._normalizer is None else self._rewritten(block.text, self._normalizer)
-                yield np.frombuffer(data, np.uint8), self._line_spans(data)
+                data, spans = self._by_line(block.text)
+                yield np.frombuffer(data, np.uint8), spans
                 return
             # The context helps to decide where the last piece ends, but does not belong to this block.
             context = block.context.decode("utf-8", "ignore").encode()
@@ -123,23 +124,25 @@ class CorpusSplitter:
         except (UnicodeDecodeError, PatternError):
             raise _not_utf8(block) from None
 
-    @staticmethod
-    def _rewritten(text: bytes, normalizer: Callable[[str], str]) -> bytes:
-        """Return the lines of a text, rewritten without their line ends, as SentencePiece reads them."""
-        return "\n".join(normalizer(line) if line else "" for line in text.decode().split("\n")).encode()
-
-    def _line_spans(self, text: bytes) -> Int64Array:
-        """Return the pieces of the lines of a text, each line split separately."""
-        if self._machine is not None:
-            return self._machine.line_spans(text)
-        # bytes.splitlines would end lines at carriage returns, too.
+    def _by_line(self, text: bytes) -> tuple[bytes, Int64Array]:
+        """Return a text with its lines rewritten, and their pieces; a line, with its end, is split separately."""
         ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
-        boundaries = np.unique(np.concatenate(([0], ends, [len(text)])))
-        lines = np.stack((boundaries[:-1], boundaries[1:]), axis=1)
+        ends = np.unique(np.append(ends, len(text)))
+        if self._normalizer is not None:
+            decoded = [text[a:b].decode() for a, b in pairwise([0, *ends.tolist()])]
+            lines = [self._normalizer(line).encode() for line in decoded]
+            text, ends = b"".join(lines), np.cumsum([*map(len, lines)])
         if self._pretokenizer is None:
             self._spans(text)
-            return lines
-        return np.concatenate([np.empty((0, 2), np.int64), *(a + self._spans(text[a:b]) for a, b in lines.tolist())])
+            bounds = np.unique(np.append(0, ends))
+            return text, np.stack((bounds[:-1], bounds[1:]), axis=1)
+        if self._machine is not None:
+            spans = self._machine.spans_of_texts(text, ends)
+            if spans is None:
+                raise PatternError("a line is not UTF-8")
+            return text, spans
+        found = [a + self._spans(text[a:b]) for a, b in pairwise([0, *ends.tolist()])]
+        return text, np.concatenate([np.empty((0, 2), np.int64), *found])
 
     def _iter_spans(self, text: bytes, context: bytes) -> Iterator[Int64Array]:
         """Yield the pieces of a text and its context, in order; with a machine, as they are settled."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -20,8 +20,10 @@ _DIGITS = frozenset("0123456789０１２３４５６７８９")
 _ANY = -1
 
 
-def dropped(pieces: Mapping[str, int], symbols: frozenset[Word]) -> dict[str, int]:
+def dropped(pieces: Mapping[Any, int], symbols: frozenset[Word]) -> dict[Any, int]:
     """Return pieces without the characters that are not symbols, as tokenizers drops them (``limit_alphabet``)."""
+    if any(isinstance(piece, tuple) for piece in pieces):
+        return _added((tuple(symbol for symbol in piece if (symbol,) in symbols), n) for piece, n in pieces.items())
     table = {ord(symbol): "" for symbol in _others(pieces, symbols)}
     return _added((piece.translate(table), n) for piece, n in pieces.items())
 
@@ -30,8 +32,8 @@ def _others(pieces: Mapping[str, int], symbols: frozenset[Word]) -> set[str]:
     return {symbol for piece in pieces for symbol in piece}.difference(symbols)
 
 
-def _added(pieces: Iterator[tuple[str, int]] | Any) -> dict[str, int]:
-    found: dict[str, int] = {}
+def _added(pieces: Iterable[tuple[Any, int]]) -> dict[Any, int]:
+    found: dict[Any, int] = {}
     for piece, n in pieces:
         if piece:
             found[piece] = found.get(piece, 0) + n

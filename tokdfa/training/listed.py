@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import repeat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise, repeat
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -15,11 +16,17 @@ from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.errors import TrainingError, UnsupportedFeatureError
 from tokdfa.kernels.train.merging import Wanted
 from tokdfa.tokenizers.formats import read
+from tokdfa.tokenizers.formats.by_piece import ByPieceContents
 from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer, pretokenizer
+from tokdfa.tokenizers.pretokenizers.steps import BERT, Splitting
 
 Pair: TypeAlias = tuple[Word, Word]
+Rewriter: TypeAlias = Callable[[str], str]
+Listing: TypeAlias = Contents | WordPieceContents | ByPieceContents
 
+_WITH_SYMBOLS = ("tokenizer.json", "sentencepiece", "vocab.txt")
 _RANKED = ("tiktoken", "tekken", "sentencepiece")
 # SentencePiece's words begin with the mark of a space; none extends beyond a line.
 _WORDS = "▁[^▁\n]*|[^▁\n]+"
@@ -30,13 +37,14 @@ class ListedMerges:
     """Merges in their order: the product of each, and its parts.
 
     A file of ranked tokens has no parts: those that the stronger tokens leave are the only ones that can be merged.
-    There are none, None, if these do not leave two. `symbols` are the listed symbols, and None if these are all bytes.
+    There are none, None, if these do not leave two. `symbols` are the listed symbols in the order of their ids, and
+    None if these are all bytes.
     """
 
     pairs: tuple[Pair | None, ...]
     products: tuple[Word, ...]
-    symbols: frozenset[Word] | None
-    contents: Contents | None = None
+    symbols: tuple[Word, ...] | None
+    contents: Listing | None = None
 
     def __len__(self) -> int:
         return len(self.products)
@@ -50,14 +58,14 @@ class ListedMerges:
             pairs = [(u, v) for u, v in source]
             return cls._of_pairs(pairs, Dictionary(pairs).alphabet)
         contents = read(source)
+        if isinstance(contents, (WordPieceContents, ByPieceContents)) and contents.algorithm != "WordLevel":
+            return cls._of_entries(contents, str(source))
         if not isinstance(contents, Contents):
             what = f"this needs merges of pairs, but the file is {contents.algorithm}"
             raise UnsupportedFeatureError(what, where=str(source))
-        if contents.prefix:
-            raise UnsupportedFeatureError(
-                "merges with a prefix are not replayed", value=contents.prefix, where=str(source)
-            )
         dictionary = contents.dictionary
+        if contents.spelled_bytes and dictionary.alphabet.kind != "bytes":
+            raise UnsupportedFeatureError("a byte-level vocabulary without some of the bytes", where=str(source))
         found = cls._of_pairs(_pairs(dictionary), dictionary.alphabet, contents)
         return found._ranked() if contents.format in _RANKED else found
 
@@ -66,10 +74,28 @@ class ListedMerges:
         cls, pairs: Sequence[Pair], alphabet: TokenAlphabet, contents: Contents | None = None
     ) -> ListedMerges:
         products = tuple(cast("Any", u) + v for u, v in pairs)
-        symbols = None if alphabet.kind == "bytes" else frozenset(alphabet.symbols)
-        if symbols is not None and contents is not None:
-            symbols |= {word for word in contents.extra if len(word) == 1}
+        if alphabet.kind == "bytes":
+            return cls(tuple(pairs), products, None, contents)
+        symbols = alphabet.symbols
+        if contents is not None:
+            words = [*contents.dictionary.alphabet, *contents.extra]
+            numbered = zip(contents.ids.tolist(), words, strict=False)
+            symbols = tuple(word for id, word in sorted(each for each in numbered if len(each[1]) == 1) if id >= 0)
         return cls(tuple(pairs), products, symbols, contents)
+
+    @classmethod
+    def _of_entries(cls, contents: WordPieceContents | ByPieceContents, where: str) -> ListedMerges:
+        """Return the entries of WordPiece in their order, which is that of the merges, without those of no text."""
+        vocabulary = contents.vocabulary
+        if vocabulary.opening or not vocabulary.prefix:
+            what = "the entries do not show where words begin by a prefix, so they are not replayed"
+            raise UnsupportedFeatureError(what, value=vocabulary.opening, where=where)
+        others = {special.content for special in contents.specials} | {vocabulary.unknown}
+        entries = [entry for _, entry in sorted((id, entry) for entry, id in vocabulary.items())]
+        words = [_word(entry, vocabulary.prefix) for entry in entries if entry not in others]
+        products = [word for word in words if len(word) > 1]
+        symbols = tuple(word for word in words if len(word) == 1)
+        return cls(tuple(_parts(products)), tuple(products), symbols, contents)
 
     def _ranked(self) -> ListedMerges:
         """Return all tokens by rank, those without parts included."""
@@ -94,13 +120,21 @@ class ListedMerges:
     @property
     def suffix(self) -> str | None:
         """The ending of the last symbol of a piece."""
-        return None if self.contents is None else self.contents.suffix
+        return self.contents.suffix if isinstance(self.contents, Contents) else None
+
+    @property
+    def prefix(self) -> str:
+        """The prefix of each symbol of a piece but the first."""
+        contents = self.contents
+        if contents is None:
+            return ""
+        return (contents.prefix or "") if isinstance(contents, Contents) else contents.vocabulary.prefix
 
     @property
     def vocabulary(self) -> frozenset[Word] | None:
-        """All characters that the trainer kept; None if these are bytes, or the file does not say."""
-        has_all = self.contents is not None and self.contents.format in ("tokenizer.json", "sentencepiece")
-        return self.symbols if has_all and not self.suffix else None
+        """All symbols that the trainer kept; None if these are bytes, or the file does not say."""
+        has_all = self.contents is not None and self.contents.format in _WITH_SYMBOLS
+        return frozenset(self.symbols) if has_all and self.symbols is not None else None
 
     def in_kind(self, pieces: Mapping[Any, int]) -> ListedMerges:
         """Return the merges over the symbols of pieces: bytes, characters, or symbols of several characters."""
@@ -119,7 +153,7 @@ class ListedMerges:
             return "".join(word) if kind == "characters" else (*word,) if kind == "symbols" else word
 
         pairs = tuple(None if pair is None else (joined(pair[0]), joined(pair[1])) for pair in self.pairs)
-        symbols = None if self.symbols is None else frozenset(map(joined, self.symbols))
+        symbols = None if self.symbols is None else tuple(map(joined, self.symbols))
         return ListedMerges(pairs, tuple(map(joined, self.products)), symbols, self.contents)
 
     def numbered(self, any_tie: bool, symbols: TokenAlphabet) -> Wanted:
@@ -137,23 +171,78 @@ class ListedMerges:
         )
         return Wanted(left, right, any_tie)
 
-    def reading(self) -> tuple[str | PreTokenizer | None, Callable[[str], str] | None]:
-        """Return the pre-tokenizer and the normalizer that the file itself has, None for none."""
+    def reading(self, form: Rewriter | None = None) -> tuple[str | PreTokenizer | None, Rewriter | None]:
+        """Return the pre-tokenizer of the file itself, and the function that rewrites each line; None for none.
+
+        A `form` takes the place of the file's normalizer. The spaces that a pre-tokenizer puts before a text or
+        replaces are rewritten first, and the pre-tokenizer is without them.
+        """
         contents = self.contents
         if contents is None or not contents.says_splitting:
-            return None, None
-        normalizer = None if contents.rewriting is None else contents.rewriting.normalizer
+            return None, form
+        if isinstance(contents, WordPieceContents):
+            return pretokenizer(Splitting("tokenizers", BERT)), form or contents.normalizer
+        normalizer = form or (None if contents.rewriting is None else contents.rewriting.normalizer)
         if contents.format == "sentencepiece":
-            return _WORDS, normalizer
+            return _WORDS, None if normalizer is None else partial(_without_end, normalizer)
         splitting = contents.splitting
         if splitting is None or splitting.is_nothing:
             return "none", normalizer
-        if splitting.prefix_space is not None or splitting.metaspace is not None:
-            what = "the pre-tokenizer of the file puts spaces before texts or replaces them"
+        if splitting.prefix_space is None and splitting.metaspace is None:
+            return pretokenizer(splitting), normalizer
+        if splitting.prefix_space or splitting.metaspace_at:
+            what = "the pre-tokenizer of the file splits texts, and puts spaces before the parts or replaces spaces"
             raise UnsupportedFeatureError(
                 what, hint="name the pieces by a pre-tokenizer without it, over such a corpus"
             )
-        return pretokenizer(splitting), normalizer
+        plain = replace(splitting, prefix_space=None, metaspace=None, prefix_once=False)
+        return pretokenizer(plain), partial(_spaced, pretokenizer(splitting), normalizer)
+
+
+def _without_end(normalizer: Rewriter, line: str) -> str:
+    """Return a line rewritten without its line end, as SentencePiece reads lines."""
+    text = line.removesuffix("\n")
+    return (normalizer(text) if text else "") + line[len(text) :]
+
+
+def _spaced(splitter: PreTokenizer, normalizer: Rewriter | None, line: str) -> str:
+    return splitter.spelled(line if normalizer is None else normalizer(line))
+
+
+def _word(entry: str, prefix: str) -> tuple[str, ...]:
+    """Return the symbols of an entry of WordPiece: ``##ab`` has ##a and ##b, and ``ab`` has a and ##b."""
+    if entry.startswith(prefix) and entry != prefix:
+        return tuple(prefix + symbol for symbol in entry[len(prefix) :])
+    return (*entry[:1], *(prefix + symbol for symbol in entry[1:]))
+
+
+def _parts(products: Sequence[tuple[str, ...]]) -> Iterator[tuple[Any, Any] | None]:
+    """Yield the two tokens that the products before leave of each, None if they do not leave two.
+
+    After t≀##h and ##e≀##r, the product th≀##er is left of t, ##h, ##e, ##r.
+    """
+    rank: dict[tuple[Any, Any], int] = {}
+    for product in products:
+        tokens: list[Any] = [(symbol,) for symbol in product]
+        while len(tokens) > 2:
+            best = min(pairwise(tokens), key=lambda pair: rank.get(pair, len(rank)))
+            if best not in rank:
+                break
+            tokens = _merged(tokens, best)
+        parts = (tokens[0], tokens[1]) if len(tokens) == 2 else None
+        # A token that nothing makes keeps its place.
+        rank[parts or (product, None)] = len(rank)
+        yield parts
+
+
+def _merged(tokens: list[Any], pair: tuple[Any, Any]) -> list[Any]:
+    found: list[Any] = []
+    at = 0
+    while at < len(tokens):
+        is_pair = tuple(tokens[at : at + 2]) == pair
+        found.append(pair[0] + pair[1] if is_pair else tokens[at])
+        at += 1 + is_pair
+    return found
 
 
 def _pairs(dictionary: Dictionary) -> list[Pair]:

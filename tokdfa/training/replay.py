@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.automata.alphabet import Word
+from tokdfa.automata.alphabet import TokenAlphabet, Word
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.suggestions import SuggestsNames
 from tokdfa.base.verdict import DescribedEnum
+from tokdfa.kernels.train.merging import Training
 from tokdfa.training.greedy import begin_training
 from tokdfa.training.listed import ListedMerges
 from tokdfa.training.rules import COUNT_RULES, TIE_RULES, CountRule, GreedyRules
@@ -137,9 +138,7 @@ class Replay:
 
     def first_wrong(self, source: Source | None = None) -> WrongMerge | None:
         """Return the first merge that the trainer would not make, None if it makes them all."""
-        symbols, training = begin_training(
-            self.pieces, len(self.listed), self.rules, wanted=partial(self.listed.numbered, self.any_tie)
-        )
+        symbols, training = self._begun()
         index = training.run(len(self.listed))
         if index == len(self.listed):
             return None
@@ -160,12 +159,17 @@ class Replay:
         cause, detail = _Causes(self, found, counts, source).likely()
         return replace(found, cause=cause, detail=detail)
 
+    def _begun(self) -> tuple[TokenAlphabet, Training]:
+        """Return the symbols, those with marks in the listed order, and the training before its first merge."""
+        has_marks = any(isinstance(piece, tuple) for piece in self.pieces)
+        symbols = self.listed.symbols if has_marks else None
+        wanted = partial(self.listed.numbered, self.any_tie)
+        return begin_training(self.pieces, len(self.listed), self.rules, symbols, wanted)
+
     @cached_property
     def n_made(self) -> int:
         """The number of listed merges that the trainer makes before the first that it does not."""
-        made = begin_training(
-            self.pieces, len(self.listed), self.rules, wanted=partial(self.listed.numbered, self.any_tie)
-        )[1]
+        made = self._begun()[1]
         return made.run(len(self.listed))
 
 

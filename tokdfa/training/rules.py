@@ -109,8 +109,13 @@ def code_points(word: Word) -> list[int]:
 
 
 def symbol_ranks(symbols: TokenAlphabet, tie: TieRule) -> Int32Array:
-    """Return the rank of each symbol, as ``huggingface`` or ``rustbpe`` numbers them."""
+    """Return the rank of each symbol, as ``huggingface`` or ``rustbpe`` numbers them.
+
+    Symbols of several characters keep their order, because `tokenizers` numbers those as it meets them.
+    """
     words = symbols.symbols
+    if symbols.kind == "symbols":
+        return np.arange(len(words), dtype=np.int32)
     if symbols.kind == "bytes" and tie == "huggingface":
         known = set(words)
         in_order: list[Any] = [word for byte in GPT2_ORDER if (word := bytes([byte])) in known]
@@ -143,7 +148,7 @@ _TRAINERS: dict[Trainer, dict[str, Any]] = {
 _SAME: dict[str, Any] = {"count": "overlapping"}
 # The options that the trainer itself lets its users choose.
 _FREE: dict[str, tuple[str, ...]] = {
-    "tokenizers": ("min_frequency",),
+    "tokenizers": ("min_frequency", "level"),
     "subword-nmt": ("min_frequency",),
     "sentencepiece": ("max_token_length",),
 }
@@ -152,7 +157,7 @@ _FREE: dict[str, tuple[str, ...]] = {
 def resolve(like: str | None, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return a value for each of :data:`DEFAULTS`, from the `given` ones and a trainer to imitate.
 
-    The trainer is ``tokenizers`` (BpeTrainer over ByteLevel, fed with the lines of a file), ``sentencepiece`` (type
+    The trainer is ``tokenizers`` (BpeTrainer, by default over ByteLevel, fed with the lines of a file), ``sentencepiece`` (type
     bpe), ``subword-nmt`` (learn_bpe), ``rustbpe`` (fed with lines) or ``minbpe`` (RegexTokenizer); the pre-tokenizer is
     chosen separately. A TrainingError says that the trainer is unknown, or that a given option contradicts it.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import unicodedata
 from itertools import pairwise
@@ -16,6 +17,7 @@ from tests.support.extra import write_tiktoken
 from tests.support.seeds import seeds
 from tests.support.tokenizer_files import ranks
 from tokdfa import LikelyCause, TokdfaError, check_merges
+from tokdfa.training.listed import ListedMerges
 from tokdfa.training.naive import train_naive
 from tokdfa.training.rules import COUNT_RULES, TIE_RULES
 
@@ -240,27 +242,109 @@ def test_our_runs_are_honest(tie: Any, suffix: str, corpus: Path, tmp_path: Path
     assert_honest(check_merges(path, corpus, tie=tie), 40)
 
 
-def trained_by_tokenizers(corpus: Path, path: Path, kind: str) -> dict[str, Any]:
+def trained_by_tokenizers(corpus: Path, path: Path, kind: str, dice: random.Random) -> dict[str, Any]:
+    """Train a tokenizer of a kind, whose settings are chosen by dice; return the trainer's options."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
-    tokenizer = Tokenizer(models.BPE())
-    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
-    options: dict[str, Any] = {"initial_alphabet": byte_level.alphabet()}
-    tokenizer.pre_tokenizer = byte_level
-    if kind != "bytes":
-        options = {"limit_alphabet": 12} if kind == "few characters" else {}
-        tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-        tokenizer.normalizer = normalizers.Sequence([normalizers.NFD(), normalizers.Lowercase()])
-    trainer = trainers.BpeTrainer(vocab_size=330, show_progress=False, special_tokens=["<s>", "the"], **options)
-    tokenizer.train([str(corpus)], trainer)
+    affixes = {
+        "prefixed": {"continuing_subword_prefix": "##"},
+        "suffixed": {"end_of_word_suffix": "</x>"},
+        "both": {"continuing_subword_prefix": "##", "end_of_word_suffix": "</w>"},
+    }.get(kind, {})
+    options: dict[str, Any] = {"vocab_size": dice.randint(20, 60), "special_tokens": ["[UNK]"], **affixes}
+    is_wordpiece = kind == "WordPiece"
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]") if is_wordpiece else models.BPE(**affixes))
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer() if is_wordpiece else pre_tokenizers.Whitespace()
+    if kind.startswith("bytes"):
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=kind == "bytes after a space")
+        options["initial_alphabet"] = pre_tokenizers.ByteLevel.alphabet()
+        options["vocab_size"] += 256
+    elif kind.startswith("Metaspace"):
+        scheme: Any = kind.split()[1]
+        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme, split=dice.random() < 0.7)
+    elif kind == "Llama":
+        tokenizer.pre_tokenizer = None  # type: ignore[assignment]
+        tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    elif kind == "lines joined":
+        tokenizer.pre_tokenizer = None  # type: ignore[assignment]
+        tokenizer.normalizer = normalizers.Strip()
+    elif not affixes:
+        form = normalizers.Sequence([normalizers.NFD(), normalizers.Lowercase()])
+        tokenizer.normalizer = normalizers.BertNormalizer() if is_wordpiece else form
+    if dice.random() < 0.3:
+        options["min_frequency"] = 2
+    if dice.random() < 0.3 and not kind.startswith("bytes"):
+        options["limit_alphabet"] = dice.randint(4, 12)
+    trainer: Any = trainers.WordPieceTrainer if is_wordpiece else trainers.BpeTrainer
+    tokenizer.train([str(corpus)], trainer(show_progress=False, **options))
     tokenizer.save(str(path))
-    return {"like": "tokenizers"} if kind == "bytes" else {"tie": "huggingface", "count": "overlapping", "unit": "line"}
+    return options
 
 
-@pytest.mark.parametrize("kind", ["bytes", "characters", "few characters"])
-def test_runs_of_tokenizers_are_honest(kind: str, corpus: Path, tmp_path: Path) -> None:
-    options = trained_by_tokenizers(corpus, tmp_path / "tokenizer.json", kind)
-    assert_honest(check_merges(tmp_path / "tokenizer.json", corpus, **options), 30)
+def random_corpus(dice: random.Random) -> str:
+    letters = dice.choice(["ab", "abc ", "abcdeé ", "aAbB\t ", "abé, "])
+    lines = ["a", *("".join(dice.choices(letters, k=dice.randint(0, 12))) for _ in range(dice.randint(1, 30)))]
+    return "\n".join(lines) + dice.choice(["", "\n"])
+
+
+KINDS_OF_TOKENIZERS = (
+    "bytes", "bytes after a space", "characters", "Metaspace always", "Metaspace first", "Llama", "lines joined",
+    "prefixed", "suffixed", "both", "WordPiece",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_TOKENIZERS)
+def test_runs_of_tokenizers_are_honest_and_spoiled_ones_are_not(kind: str, tmp_path: Path) -> None:
+    corpus, path, n_spoiled = tmp_path / "corpus.txt", tmp_path / "tokenizer.json", 0
+    for seed in seeds(25):
+        dice = random.Random(f"{kind} {seed}")
+        corpus.write_text(random_corpus(dice), encoding="utf-8", newline="\n")
+        options = trained_by_tokenizers(corpus, path, kind, dice)
+        rules: dict[str, Any] = {"like": "tokenizers", "min_frequency": options.get("min_frequency")}
+        found = check_merges(path, corpus, **rules)
+        assert found, (seed, found.reason)
+        index = spoil(path)
+        if index is not None:
+            spoiled_one = check_merges(path, corpus, **rules)
+            assert not spoiled_one, seed
+            assert spoiled_one.witness.index == index
+            n_spoiled += 1
+    assert n_spoiled >= 5
+
+
+def spoil(path: Path) -> int | None:
+    """Exchange the last two of four merges or more, if no two orders of them can be right; return the first one."""
+    file = json.loads(path.read_text(encoding="utf-8"))
+    model = file["model"]
+    if model["type"] == "WordPiece":
+        made = sorted(model["vocab"], key=model["vocab"].get)
+        made = [entry for entry in made if len(entry.removeprefix("##")) > 1 and entry != "[UNK]"]
+        if len(made) < 4:
+            return None
+        first, second = made[-2:]
+        model["vocab"][first], model["vocab"][second] = model["vocab"][second], model["vocab"][first]
+    else:
+        made = model["merges"]
+        if len(made) < 4:
+            return None
+        made[-2:] = made[:-3:-1]
+    path.write_text(json.dumps(file), encoding="utf-8")
+    return len(made) - 2
+
+
+def test_the_parts_of_an_entry_of_wordpiece_are_those_that_the_entries_before_leave(tmp_path: Path) -> None:
+    path = tmp_path / "vocab.txt"
+    path.write_text("[UNK] t ##h ##e ##r ##he th the ther".replace(" ", "\n"), encoding="utf-8")
+    assert ListedMerges.read(path).pairs[2:] == ((("t",), ("##h", "##e")), (("t", "##h", "##e"), ("##r",)))
+    found = check_merges(path, {("t", "##h", "##e"): 3, ("##h", "##e"): 5, ("t", "##h"): 1})
+    assert (found.witness.index, found.witness.pair) == (1, (("t",), ("##h",)))
+
+
+def test_counts_of_32_bits_are_found_in_entries_of_wordpiece(tmp_path: Path) -> None:
+    path = tmp_path / "vocab.txt"
+    path.write_text("[UNK] t o ##h ##e ##t ##r ##th oth".replace(" ", "\n"), encoding="utf-8")
+    found = check_merges(path, {("t", "##h", "##e"): 3_000_000_000, ("o", "##t", "##h", "##e", "##r"): 1_000})
+    assert (found.witness.cause, found.witness.detail) == (LikelyCause.OVERFLOW, "int32")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from tokdfa.regex.unicode.utf8 import GPT2_ORDER
 from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.training.api import Reading
-from tokdfa.training.corpus import with_end_of_word
+from tokdfa.training.corpus import with_marks
 from tokdfa.training.greedy import train_greedy
 from tokdfa.training.output import check_output, write_dictionary
 
@@ -101,7 +101,7 @@ def test_characters_load_back_equal(over_characters: Dictionary, tmp_path: Path)
 
 @pytest.mark.parametrize("attached", [True, False])
 def test_ends_of_words_load_back_equal(tmp_path: Path, attached: bool) -> None:
-    d = train_greedy(with_end_of_word({"low": 5, "lower": 2, "newest": 6, "widest": 3}, attached=attached), 9)
+    d = train_greedy(with_marks({"low": 5, "lower": 2, "newest": 6, "widest": 3}, "</w>", attached=attached), 9)
     suffix = "</w>" if attached else None
     files = write_dictionary(d, tmp_path / "folder", pretokenizer="whitespace", suffix=suffix)
     assert [file.name for file in files] == ["merges.txt", "vocab.json", *["tokenizer.json"] * attached]
@@ -166,7 +166,7 @@ def test_what_a_format_cannot_hold_is_refused(
     options: dict[str, Any],
     message: str,
 ) -> None:
-    over_symbols = train_greedy(with_end_of_word({"low": 2}), 2)
+    over_symbols = train_greedy(with_marks({"low": 2}, "</w>"), 2)
     d = {"bytes": over_bytes, "characters": over_characters, "symbols": over_symbols}[kind]
     with pytest.raises(TokdfaError, match=message):
         write_dictionary(d, tmp_path / name, **options)

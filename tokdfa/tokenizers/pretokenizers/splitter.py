@@ -232,14 +232,6 @@ class Splitter:
         stream = self.stream()
         return np.concatenate((stream.feed(text), stream.finish()))
 
-    def line_spans(self, text: bytes) -> Int64Array:
-        """Return the pieces of a text, with each line split separately, up to its line feed; see `spans`."""
-        ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n")) + 1
-        spans = self.spans_of_texts(text, ends if text.endswith(b"\n") else np.append(ends, len(text)))
-        if spans is None:
-            raise PatternError("a line is not UTF-8")
-        return spans
-
     def spans_of_texts(self, texts: bytes, ends: Int64Array) -> Int64Array | None:
         """Return the pieces of texts, one after the other, that are split separately, given their ends; see `spans`.
 

@@ -154,21 +154,6 @@ def test_what_is_not_utf8_is_refused_with_its_place(data: bytes, where: str) -> 
 
 @given(
     st.sampled_from(sorted(NAMED)),
-    st.lists(st.sampled_from(["a", "É", "中", "7", " ", "\n", "\r", "/", "'s", "'", "\u2028"]), max_size=40),
-)
-def test_lines_are_split_as_texts(name: str, parts: list[str]) -> None:
-    splitter = splitter_named(name)
-    text = "".join(parts).encode()
-    expected, start = [], 0
-    for line in text.split(b"\n"):
-        whole = line + text[start + len(line) : start + len(line) + 1]
-        expected += [[start + a, start + b] for a, b in splitter.spans(whole).tolist()]
-        start += len(whole)
-    assert splitter.line_spans(text).tolist() == expected
-
-
-@given(
-    st.sampled_from(sorted(NAMED)),
     st.lists(st.lists(st.sampled_from(["a", "É", "中", "7", " ", "\n", "\r", "'s", "'"]), max_size=6), max_size=12),
 )
 def test_texts_are_split_separately(name: str, texts: list[list[str]]) -> None:
@@ -183,9 +168,9 @@ def test_texts_are_split_separately(name: str, texts: list[list[str]]) -> None:
 
 
 @pytest.mark.parametrize("data", [b"\xff", b"a\n\xc3", b"\xc3\n\xa9"])
-def test_lines_that_are_not_utf8_are_refused(data: bytes) -> None:
-    with pytest.raises(PatternError, match="a line is not UTF-8"):
-        Splitter(NAMED["gpt2"]).line_spans(data)
+def test_texts_that_are_not_utf8_have_no_pieces(data: bytes) -> None:
+    ends = np.cumsum([len(line) for line in data.splitlines(keepends=True)])
+    assert Splitter(NAMED["gpt2"]).spans_of_texts(data, ends) is None
 
 
 def test_every_code_point_is_read() -> None:
