@@ -54,16 +54,16 @@ class MergeCheck(Verdict[WrongMerge]):
     def __post_init__(self) -> None:
         found, words = self.witness, f"each of the {self.n_merges:,} merges is a maximum"
         if found is not None:
-            shown = _shown(found.pair) if found.pair else repr(found.product)
+            shown = _shown(found.pair) if found.pair else repr(_shown([found.product]))
             best = "no other is left" if found.best is None else f"{_shown(found.best)} {found.best_count:,} times"
             why = f"{found.cause.meaning} ({found.detail})" if found.detail else found.cause.meaning
             words = f"merge {found.index:,}, {shown}, occurs {found.count:,} times, and {best}: {why}"
         object.__setattr__(self, "reason", words)
 
 
-def _shown(pair: tuple[Word, Word]) -> str:
+def _shown(words: Sequence[Word]) -> str:
     return "≀".join(
-        word if isinstance(word, str) else "".join(word) if isinstance(word, tuple) else _text(word) for word in pair
+        word if isinstance(word, str) else "".join(word) if isinstance(word, tuple) else _text(word) for word in words
     )
 
 

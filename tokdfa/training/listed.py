@@ -85,7 +85,7 @@ class ListedMerges:
 
     @classmethod
     def _of_entries(cls, contents: WordPieceContents | ByPieceContents, where: str) -> ListedMerges:
-        """Return the entries of WordPiece in their order, which is that of the merges, without those of no text."""
+        """Return the entries of WordPiece that texts contain, in the order of the merges."""
         vocabulary = contents.vocabulary
         if vocabulary.opening or not vocabulary.prefix:
             what = "the entries do not show where words begin by a prefix, so they are not replayed"

@@ -157,9 +157,10 @@ _FREE: dict[str, tuple[str, ...]] = {
 def resolve(like: str | None, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return a value for each of :data:`DEFAULTS`, from the `given` ones and a trainer to imitate.
 
-    The trainer is ``tokenizers`` (BpeTrainer, by default over ByteLevel, fed with the lines of a file), ``sentencepiece`` (type
-    bpe), ``subword-nmt`` (learn_bpe), ``rustbpe`` (fed with lines) or ``minbpe`` (RegexTokenizer); the pre-tokenizer is
-    chosen separately. A TrainingError says that the trainer is unknown, or that a given option contradicts it.
+    The trainer is ``tokenizers`` (BpeTrainer, by default over ByteLevel, fed with the lines of a file),
+    ``sentencepiece`` (type bpe), ``subword-nmt`` (learn_bpe), ``rustbpe`` (fed with lines) or ``minbpe``
+    (RegexTokenizer); the pre-tokenizer is chosen separately. A TrainingError says that the trainer is unknown, or that
+    a given option contradicts it.
     """
     if like is None:
         return {**DEFAULTS, **given}
