@@ -80,7 +80,7 @@ def language(
     if issubclass(type(pattern), (Dictionary, TokenAlphabet)):
         raise wrong_argument(pattern, "a pattern", "tokdfa.language(pattern, symbols)", swapped=True)
     alphabet, budget = _base_alphabet(symbols), Budget(max_states, max_seconds)
-    program = compile_program(parse(pattern, table, budget), budget)
+    program = compile_program(parse(pattern, table, budget), budget=budget)
     explicit = _explicit(determinize(program, budget=budget), alphabet, budget)
     budget.check_time()
     return explicit.minimize()

@@ -82,7 +82,7 @@ def regular(pattern: str, table: str, what: str) -> Node:
 def language_of(what: str, *parts: Node) -> Language:
     """Return the language of the texts that patterns match, one after the other."""
     budget = Budget(what=f"the automaton of {what}")
-    dfa = determinize(compile_program(Concat(parts), budget), budget=budget)
+    dfa = determinize(compile_program(Concat(parts), budget=budget), budget=budget)
     finals = (dfa.accepts & ~dfa.late)[dfa.table[:, dfa.edge]] if dfa.delayed else dfa.accepts
     table = dfa.table[:, : dfa.no_symbol].tolist()
     classes = dfa.partition.dense.astype(np.int64)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from tokdfa.cli.corpus import count_in_files
 from tokdfa.cli.output import counted, print_json, print_table, say
@@ -86,7 +86,7 @@ def print_count(searcher: Searcher, corpus: Corpus, as_json: bool) -> int:
 
 
 def print_words(
-    searcher: Searcher, words: list[bytes], name_of: Callable[[bytes], bytes] | None, corpus: Corpus, as_json: bool
+    searcher: Searcher, kind: Literal["word", "name"], words: list[bytes] | list[str], corpus: Corpus, as_json: bool
 ) -> int:
     """Print how often each word, or each name of patterns, occurs in all files, and return the exit status."""
     from rich.text import Text
@@ -94,9 +94,8 @@ def print_words(
     from tokdfa.jobs.searching.counting import add_counts, count_words
 
     def counts_of(path: Path, advance: Advance) -> Counts:
-        return count_words(searcher, corpus.chunks(path), advance, name_of or bytes)
+        return count_words(searcher, corpus.chunks(path), advance)
 
-    kind = "word" if name_of is None else "name"
     counts, is_whole = corpus.count(counts_of)
     total: Counts = reduce(add_counts, counts, {})
     count = sum(row[0] for row in total.values())
@@ -127,6 +126,8 @@ def table_of(name: str, *numbers: str) -> Table:
     return table
 
 
-def printable(word: bytes) -> str:
+def printable(word: bytes | str) -> str:
     r"""Return a text; bytes that are not UTF-8 as in ``\xff``."""
+    if isinstance(word, str):
+        word = word.encode("utf-8", "surrogateescape")
     return word.decode("utf-8", "backslashreplace")

@@ -19,8 +19,7 @@ from tokdfa.cli.output import say
 
 if TYPE_CHECKING:
     from tokdfa.base.arrays import IntegerArray
-    from tokdfa.jobs.searching.alternatives import PatternNames
-    from tokdfa.jobs.searching.api import Searcher
+    from tokdfa.jobs.searching.api import Searcher, Spelled
     from tokdfa.jobs.searching.ngram_units import NgramRule
     from tokdfa.jobs.searching.stream import Match
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -150,19 +149,18 @@ def command(
     if escapes and not names:
         raise click.UsageError("--escapes is for --token; regular expressions have escapes of their own")
     names = tuple(given_text(name, escapes=escapes) for name in names)
-    from tokdfa.jobs.searching.alternatives import PatternNames, installed_table
     from tokdfa.jobs.searching.api import Searcher
     from tokdfa.jobs.searching.ngrams import NgramCounter
     from tokdfa.stores import iter_ids
     from tokdfa.tokenizers.loading import load_unsplit
 
-    def searcher_of(searched: str | list[bytes], table: str = "regex") -> Searcher:
+    def searcher_of(searched: str | list[bytes] | dict[str, str]) -> Searcher:
         tokenizer = load_unsplit(tok, specials=specials, format=format_name)
-        return Searcher(tokenizer, searched, wanted=wanted, aligned=aligned, table=table, max_seconds=max_seconds)  # type: ignore[arg-type]
+        return Searcher(tokenizer, searched, wanted=wanted, aligned=aligned, max_seconds=max_seconds)  # type: ignore[arg-type]
 
     read = partial(iter_ids, dtype=dtype, field=field)
     n_patterns = 0 if n_given else 1
-    named = None if patterns is None else PatternNames(read_patterns(patterns, "name"))
+    named = None if patterns is None else read_patterns(patterns, "name")
     corpus = Corpus(pattern_and_ids[n_patterns:], dtype, field, threads)
     if items is not None and corpus.paths:
         if aligned or mask is not None or only_count:
@@ -174,10 +172,9 @@ def command(
     if only_count and not names and corpus.paths:
         if words is not None:
             listed = read_words(words)
-            return print_words(searcher_of(listed), listed, None, corpus, as_json)
+            return print_words(searcher_of(listed), "word", listed, corpus, as_json)
         if named is not None:
-            searcher = searcher_of(named.pattern, installed_table())
-            return print_words(searcher, named.names, named.name_of, corpus, as_json)
+            return print_words(searcher_of(named), "name", [*dict.fromkeys(named.values())], corpus, as_json)
         if len(corpus.paths) > 1 or threads is not None or is_of_files(corpus.paths[0]):
             return print_count(searcher_of(pattern_and_ids[0]), corpus, as_json)
     if threads is not None:
@@ -195,18 +192,16 @@ def command(
         if names:
             tokenizer = load_unsplit(tok, specials=specials, format=format_name)
             return _print_specials(tokenizer, names, read(ids), mask, only_count=only_count, as_json=as_json)
-        if named is not None:
-            searcher = searcher_of(named.pattern, installed_table())
-        else:
-            searcher = searcher_of(pattern[0] if words is None else read_words(words))
+        searcher = searcher_of(named if named is not None else read_words(words) if words is not None else pattern[0])
         chunks = read(ids)
         if only_count:
             count = sum(map(len, searcher.iter_matches(chunks)))
             say_count(count, as_json)
         elif as_json:
-            count = _print_json(_with_texts(searcher, chunks, named) if with_text else searcher.iter_matches(chunks))
+            with_texts = map(_with_texts, searcher.iter_spelled(chunks)) if with_text else None
+            count = _print_json(with_texts or searcher.iter_matches(chunks))
         else:
-            count = _print_lines(searcher, chunks, named)
+            count = _print_lines(searcher, chunks)
         return 0 if count else 1
 
 
@@ -254,28 +249,19 @@ def _print_json(found: Iterable[Iterable[Match | dict[str, object]]]) -> int:
     return count
 
 
-def _with_texts(
-    searcher: Searcher, chunks: Iterator[IntegerArray], named: PatternNames | None
-) -> Iterator[Iterator[dict[str, object]]]:
+def _with_texts(found: Spelled) -> Iterator[dict[str, object]]:
     """Yield matches with their texts, and with the names of their patterns if these have some."""
-    for matches, spelled in searcher.iter_spelled(chunks):
-        yield (
-            {
-                **match._asdict(),
-                "text": printable(text),
-                **({} if named is None else {"name": printable(named.name_of(text))}),
-            }
-            for match, text in zip(matches, spelled, strict=True)
-        )
+    for match, text, name in zip(*found, strict=True):
+        yield match._asdict() | {"text": printable(text)} | ({} if name is None else {"name": printable(name)})
 
 
-def _print_lines(searcher: Searcher, chunks: Iterator[IntegerArray], named: PatternNames | None) -> int:
+def _print_lines(searcher: Searcher, chunks: Iterator[IntegerArray]) -> int:
     count = 0
-    for matches, spelled in searcher.iter_spelled(chunks):
+    for matches, texts, names in searcher.iter_spelled(chunks):
         lines = (
             f"bytes {start}-{end}, tokens {first}-{behind}: {_shown(text)}"
-            f"{'' if named is None else f', {printable(named.name_of(text))}'}"
-            for (start, end, first, behind), text in zip(matches, spelled, strict=True)
+            f"{'' if name is None else f', {printable(name)}'}"
+            for (start, end, first, behind), text, name in zip(matches, texts, names, strict=True)
         )
         if len(matches):
             say("\n".join(lines))

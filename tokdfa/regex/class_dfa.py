@@ -67,7 +67,8 @@ class ClassDFA:
       symbol.
     - `restart`: for a state that accepts, the state in which to restart at the end of that match.
     - `kind`: for each state, the kind of the symbol just read; for a match that ended earlier, the kind of a line feed
-      as the last symbol. Assertions do not distinguish symbols of one kind.
+      as the last symbol. Assertions do not distinguish symbols of one kind. If pattern number `w` of several has
+      matched, the number of kinds is added `w` times.
     - `kind_of`: the kind of the symbols of each class, of bytes that are not a code point, and of an edge.
     - `initial`: the initial state after a symbol of each kind. The last entry is for an edge of the text. The one
       before it, if `has_last_line`, is for a line feed that is the last symbol.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
@@ -15,7 +15,7 @@ from tokdfa.kernels.dfa import explicit as kernels
 from tokdfa.regex.class_dfa import ClassDFA
 from tokdfa.regex.program import compile_program
 from tokdfa.regex.subset import Preference, determinize
-from tokdfa.regex.syntax import Alternate, Concat, Node, Symbols, parse
+from tokdfa.regex.syntax import Alternate, Concat, Node, Symbols, is_nullable, parse
 from tokdfa.regex.trie import TokenTrie
 from tokdfa.regex.utf8 import BOUNDARY, EDGE, ByteDFA, shared_columns, to_bytes, unique_rows
 
@@ -155,6 +155,9 @@ class Finder:
     the longest match that ends here, `shorter` a state with the next shorter one as its longest, and `longest` is the
     length of the longest of all; 0 otherwise. `backward` reads the text backwards from the end of a match; its initial
     states belong to the kinds of `forward`.
+
+    Of several patterns that are words, `of_word` has the index of each; of others, the kind of a match divided by
+    `n_kinds` is the index of its pattern.
     """
 
     forward: ByteDFA
@@ -162,10 +165,12 @@ class Finder:
     shorter: Int32Array
     longest: int
     backward: ClassDFA
+    n_kinds: int
+    of_word: Mapping[bytes, int]
 
 
 def finder(
-    pattern: str | Iterable[str | bytes],
+    pattern: str | Iterable[str | bytes] | Mapping[str, str],
     wanted: Wanted,
     *,
     aligned: bool = False,
@@ -177,26 +182,47 @@ def finder(
     if wanted not in get_args(Wanted):
         raise PatternError("unknown choice of matches", value=wanted, hint=f"use one of {', '.join(get_args(Wanted))}")
     if isinstance(pattern, str):
-        node = parse(pattern, table, budget)
-        words = _spelled(node)
+        nodes = [parse(pattern, table, budget)]
+        words = _spelled(nodes[0])
+    elif isinstance(pattern, Mapping):
+        nodes = _several(pattern, wanted, table, budget)
+        words = _spelled(Alternate(tuple(nodes)))
     else:
         words = _given_words(pattern)
-        node = _alternation(words) if aligned else Concat(())
+        nodes = [_alternation(words)] if aligned else []
     if words is not None and not aligned:
         return _word_finder(words, wanted)
-    program = compile_program(node, budget)
+    program = compile_program(*nodes, budget=budget)
     if wanted == "all" and any(look.last_line for look in program.assertions):
         what = "all matches of a pattern with $ are not supported, because $ holds at two places"
         raise PatternError(what, value=pattern, hint=r"\Z is the end of the text, (?m:$) the end of a line")
     forward = determinize(program, _PREFERENCE[wanted], searching=True, anchored=False, aligned=aligned, budget=budget)
-    backward = determinize(compile_program(node, budget, mirrored=True), searching=True, budget=budget)
+    reversed_program = compile_program(Alternate(tuple(nodes)), budget=budget, mirrored=True)
+    backward = determinize(reversed_program, searching=True, budget=budget)
     over_bytes = merge_equal_states(to_bytes(forward, budget), budget)
     nothing = np.zeros(over_bytes.n_states, dtype=np.int32)
-    return Finder(over_bytes, nothing, nothing, 0, _seen_from(forward, backward))
+    seen_from = _seen_from(forward, backward, len(nodes))
+    return Finder(over_bytes, nothing, nothing, 0, seen_from, len(forward.initial), {})
 
 
-def _seen_from(forward: ClassDFA, backward: ClassDFA) -> ClassDFA:
-    """Return `backward` with its initial states in the order of the kinds of `forward`."""
+def _several(patterns: Mapping[str, str], wanted: Wanted, table: str, budget: Budget) -> list[Node]:
+    """Return the trees of several patterns."""
+    if wanted != "first":
+        raise PatternError("of several patterns the first is preferred", value=wanted, hint='wanted="first"')
+    nodes = []
+    for pattern in patterns:
+        if not isinstance(pattern, str):
+            raise WrongTypeError("a pattern must be a str", value=pattern)
+        nodes.append(parse(pattern, table, budget))
+        if is_nullable(nodes[-1]):
+            raise PatternError("a pattern that matches the empty text, among several", value=pattern)
+    if not nodes:
+        raise PatternError("there is no pattern")
+    return nodes
+
+
+def _seen_from(forward: ClassDFA, backward: ClassDFA, n_patterns: int) -> ClassDFA:
+    """Return `backward` with its initial states in the order of the kinds of `forward`, once for each pattern."""
     bounds, class_of_interval = forward.partition.bounds, forward.partition.class_of_interval
     kind_of = [0] * len(forward.initial)
     for symbol, kind in enumerate(forward.kind_of.tolist()):
@@ -207,7 +233,7 @@ def _seen_from(forward: ClassDFA, backward: ClassDFA) -> ClassDFA:
             kind_of[kind] = int(backward.kind_of[symbol - forward.no_symbol + backward.no_symbol])
     if forward.has_last_line:
         kind_of[-2] = len(backward.initial) - 2
-    return replace(backward, initial=backward.initial[kind_of])
+    return replace(backward, initial=np.tile(backward.initial[kind_of], n_patterns))
 
 
 def _given_words(words: object) -> list[bytes]:
@@ -233,7 +259,9 @@ def _word_finder(words: Sequence[bytes], wanted: Wanted) -> Finder:
         raise PatternError("an empty word cannot be searched for", value=words.index(b""))
     found = find_words(without_hidden(words) if wanted == "first" else words, leftmost=wanted != "all")
     nowhere = determinize(compile_program(Alternate(())), searching=True)
-    return Finder(found.dfa, found.length, found.shorter, max(map(len, words), default=0), nowhere)
+    of_word = {word: len(words) - 1 - index for index, word in enumerate(reversed(words))}
+    longest = max(map(len, words), default=0)
+    return Finder(found.dfa, found.length, found.shorter, longest, nowhere, 1, of_word)
 
 
 def _alternation(words: Sequence[bytes]) -> Node:

@@ -76,7 +76,9 @@ class BeginSearch(NamedTuple):
 
 
 class Accept(NamedTuple):
-    """The pattern has been read."""
+    """The pattern has been read; of several, number `which`."""
+
+    which: int = 0
 
 
 Instruction: TypeAlias = Read | Fork | Look | Test | BeginSearch | Accept
@@ -170,9 +172,11 @@ _LAST_LINE = syntax.Concat((syntax.Repeat(syntax.Symbols(_LINE_FEED), 0, 1), syn
 
 
 def compile_program(
-    node: syntax.Node, budget: Budget | None = None, *, mirrored: bool = False, predicates: Predicates | None = None
+    *nodes: syntax.Node, budget: Budget | None = None, mirrored: bool = False, predicates: Predicates | None = None
 ) -> Program:
     """Return the program of a pattern, by Ken Thompson's construction; if `mirrored`, it reads from right to left.
+
+    Of several patterns the first is preferred, and each has an end of its own.
 
     The reader of patterns bounds the depth of the tree, so recursion is safe here. Look-arounds go to `predicates`;
     without them the program has only look-arounds at a single symbol, and a pattern that looks behind, looks ahead at
@@ -180,8 +184,8 @@ def compile_program(
     repetition that is not known to be regular. More than 500,000 instructions are a LimitExceededError.
     """
     compiler = _Compiler(Program(Budget() if budget is None else budget, mirrored), predicates)
-    (start,) = compiler.compile(node, (compiler.program.add(Accept()),))
-    compiler.program.add(Fork((start,)))
+    ways = [compiler.compile(node, (compiler.program.add(Accept(which)),)) for which, node in enumerate(nodes)]
+    compiler.program.add(Fork(tuple(start for (start,) in ways)))
     return compiler.program
 
 

@@ -49,7 +49,7 @@ class Scan:
 
     def __init__(self, tree: Node, budget: Budget) -> None:
         predicates = Predicates()
-        program = compile_program(tree, budget, predicates=predicates)
+        program = compile_program(tree, budget=budget, predicates=predicates)
         # The test of an assertion on the symbol before an offset is a predicate, too.
         looks = [(look.before, look.before_edge) for look in program.assertions]
         before = [predicates.neighbour(*look, behind=True) if any(look) else None for look in looks]

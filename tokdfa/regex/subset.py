@@ -50,7 +50,9 @@ def determinize(
 
 
 class _Key(NamedTuple):
-    """A state: its threads, whether new ones are still added, the kind of the last symbol, and whether it accepts.
+    """A state: its threads, whether new ones are still added, the kind of the last symbol, and the match.
+
+    Without a match `accepts` is 0, otherwise 1 more than the index of the pattern that has matched.
 
     It also records whether it is at the boundary between two tokens, where another boundary (of a token without text)
     changes nothing, and the kind of the symbol before the last, if a match may turn out to have ended between the two;
@@ -61,7 +63,7 @@ class _Key(NamedTuple):
     groups: tuple[Group, ...]
     adding: bool
     kind: int
-    accepts: bool = False
+    accepts: int = 0
     kind_before: int = 0
     after_boundary: bool = False
     late: bool = False
@@ -74,9 +76,10 @@ class _Construction:
         self, program: Program, preference: Preference, searching: bool, anchored: bool, aligned: bool, budget: Budget
     ) -> None:
         self.budget = budget
-        # A match that ended before the line feed just read is represented by an instruction as well.
+        # A match that ended before the line feed just read is represented by an instruction as well, from `late` on.
         self.late = len(program.instructions)
-        self.instructions = [*program.instructions, Accept()]
+        n_patterns = sum(isinstance(instruction, Accept) for instruction in program.instructions)
+        self.instructions = [*program.instructions, *map(Accept, range(n_patterns))]
         self.preference = preference
         self.anchored = anchored
         self.aligned = aligned
@@ -123,10 +126,10 @@ class _Construction:
         return ClassDFA(
             self.partition,
             np.array(rows),
-            np.array([key.accepts for key in keys]),
+            np.array([key.accepts > 0 for key in keys]),
             np.array([key.late for key in keys]),
             np.array([initial[key.kind_before] if key.accepts else 0 for key in keys], dtype=np.int32),
-            np.array([key.kind for key in keys], dtype=np.int32),
+            np.array([key.kind + max(key.accepts - 1, 0) * len(initial) for key in keys], dtype=np.int32),
             np.array(self.kind_of, dtype=np.int32),
             np.array(initial, dtype=np.int32),
             self.delayed,
@@ -153,7 +156,7 @@ class _Construction:
 
     def arrive(self, groups: list[list[int]], adding: bool, kind: int) -> _Key:
         """Return the state with these threads, after recording matches and adding new threads."""
-        accepts = False
+        accepts = 0
         if not (self.delayed or self.aligned):
             groups, accepts = self.cut(groups)
             adding = adding and (not accepts or self.preference == "set")
@@ -165,9 +168,9 @@ class _Construction:
     def at_boundary(self, key: _Key) -> _Key:
         """Return the state at the boundary between two tokens, in an aligned search."""
         if key.after_boundary:
-            return key._replace(accepts=False, kind_before=0, late=False)
+            return key._replace(accepts=0, kind_before=0, late=False)
         groups = [list(group) for group in key.groups]
-        accepts, adding = False, key.adding
+        accepts, adding = 0, key.adding
         if self.delayed:
             groups = [[self.thread(thread >> 2, thread & 3 | _MAY_MATCH) for thread in group] for group in groups]
         else:
@@ -180,7 +183,7 @@ class _Construction:
             after_boundary=True, earlier=key.earlier, begun=begun
         )
 
-    def key(self, groups: list[list[int]], adding: bool, kind: int, accepts: bool) -> _Key:
+    def key(self, groups: list[list[int]], adding: bool, kind: int, accepts: int) -> _Key:
         """Return the state in a normal form, so that equivalent keys compare equal."""
         if self.preference != "first":
             groups = [sorted(group) for group in groups]
@@ -191,22 +194,27 @@ class _Construction:
             kind = 0  # nobody will ask
         return _Key(frozen, adding, kind, accepts, kind if accepts else 0)
 
-    def cut(self, groups: list[list[int]]) -> tuple[list[list[int]], bool]:
-        """Return the threads that are not cut off by a match, and whether one matches."""
+    def cut(self, groups: list[list[int]]) -> tuple[list[list[int]], int]:
+        """Return the threads that are not cut off by a match, and the match as in a state."""
         kept = []
-        accepts = False
+        accepts = 0
         for group in groups:
             index = next((i for i, t in enumerate(group) if isinstance(self.instructions[t >> 2], Accept)), None)
             if index is None:
                 kept.append(group)
             elif self.preference == "first":
-                return [*kept, group[:index]], True
+                return [*kept, group[:index]], self.accepted(group[index])
             else:
                 kept.append(group[:index] + group[index + 1 :])
+                accepts = self.accepted(group[index])
                 if self.preference == "longest":
-                    return kept, True
-                accepts = True
+                    return kept, accepts
         return kept, accepts
+
+    def accepted(self, thread: int) -> int:
+        """Return the match of a thread, as in a state."""
+        instruction = self.instructions[thread >> 2]
+        return 1 + instruction.which if isinstance(instruction, Accept) else 0
 
     def with_new_threads(self, groups: list[list[int]]) -> list[list[int]]:
         """Return the threads, with the threads of a match that begins here last in order."""
@@ -245,7 +253,7 @@ class _Construction:
         targets = []
         for symbol in range(self.boundary):
             self.budget.check_time()
-            groups, matched = self.resolve(key, symbol)
+            groups, matched, is_late = self.resolve(key, symbol)
             adding = key.adding and (not matched or self.preference == "set")
             kind = self.kind_of[symbol]
             if self.mirrored and kind == self.line_feed_kind and key.kind == self.edge_kind:
@@ -254,12 +262,12 @@ class _Construction:
                 target = self.begin(kind) if adding else _Key((), False, kind)
             else:
                 target = self.arrive(self.behind(groups, symbol), adding, kind)
-                if any(thread >> 2 == self.late for group in target.groups for thread in group):
+                if any(thread >> 2 >= self.late for group in target.groups for thread in group):
                     target = target._replace(earlier=key.kind)
-            if matched == "late":
-                target = target._replace(accepts=True, late=True, kind=self.edge_kind - 1, kind_before=key.earlier)
+            if is_late:
+                target = target._replace(accepts=matched, late=True, kind=self.edge_kind - 1, kind_before=key.earlier)
             elif matched:
-                target = target._replace(accepts=True, kind=kind, kind_before=key.kind)
+                target = target._replace(accepts=matched, kind=kind, kind_before=key.kind)
             targets.append(target)
         return targets
 
@@ -291,19 +299,19 @@ class _Construction:
                 found.append(following)
         return found
 
-    def resolve(self, key: _Key, symbol: int) -> tuple[list[list[int]], Literal["", "here", "late"]]:
-        """Return the threads that read, now that the next symbol is known, and whether there is a match before it.
+    def resolve(self, key: _Key, symbol: int) -> tuple[list[list[int]], int, bool]:
+        """Return the threads that read, now that the next symbol is known, the match before it, and whether it is late.
 
         A thread that arrives with `_AT_END` continues only at the edge of the text. In the result, a thread with
-        `_AT_END` requires that the symbol, a line feed, is the last one; `late` may be among them.
+        `_AT_END` requires that the symbol, a line feed, is the last one; those from `late` on may be among them.
         """
         next_kind = self.kind_of[symbol]
         groups: list[list[int]] = []
-        accepts: Literal["", "here", "late"] = ""
+        accepts, is_late = 0, False
         seen: set[int] = set()
         for group in key.groups:
             reading: list[int] = []
-            matched: Literal["", "here", "late"] = ""
+            here = late = 0
             # The old marks are removed first, so new marks show the threads that passed an end of the last line here.
             stack = [thread & ~_AT_END for thread in reversed(group) if not thread & _AT_END or symbol == self.edge]
             while stack:
@@ -314,25 +322,26 @@ class _Construction:
                 instruction = self.instructions[thread >> 2]
                 if isinstance(instruction, Read):
                     reading.append(thread)
-                elif thread >> 2 == self.late:
-                    matched = matched or "late"
+                elif thread >> 2 >= self.late:
+                    late = late or self.accepted(thread)
                 elif isinstance(instruction, Accept):
                     if thread & _MAY_MATCH and thread & _AT_END:
-                        reading.append(self.thread(self.late, _AT_END))
+                        reading.append(self.thread(self.late + instruction.which, _AT_END))
                     elif thread & _MAY_MATCH:
-                        matched = matched or "here" if self.preference == "first" else "here"
+                        here = self.accepted(thread)
                 elif isinstance(instruction, Look) and self.holds[instruction.assertion][key.kind][next_kind]:
                     marks = thread & 3
                     if self.last_line[instruction.assertion] and not self.mirrored and symbol != self.edge:
                         marks |= _AT_END
                     stack.extend(self.thread(number, marks) for number in reversed(self.closure(instruction.following)))
-                if matched and self.preference == "first":
+                if (here or late) and self.preference == "first":
                     break
             groups.append(reading)
-            if matched and self.preference != "set":
-                return groups, matched
-            accepts = accepts or matched
-        return groups, accepts
+            if not accepts:
+                accepts, is_late = here or late, not here and late > 0
+            if accepts and self.preference != "set":
+                break
+        return groups, accepts, is_late
 
 
 def _kinds(looks: list[LookAround], members: BoolArray, mirrored: bool) -> tuple[list[int], list[list[list[bool]]]]:

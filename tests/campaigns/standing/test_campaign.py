@@ -59,6 +59,7 @@ REACHED = {
     "decode": ["whole", "stopped"],
     "ban": ["allowed", "banned", "whole streams", "added tokens that are text"],
     "find": ["streams", "a match", "special tokens", "added tokens that are text", "not UTF-8"],
+    "name": ["a match", "by its context", "special tokens"],
     "rewrite": ["streams", "replaced", "special tokens"],
     "guide": ["masks of a finite language", "added tokens allowed", "texts of an endless language", "walks"],
     "history": ["pickled", "copied", "in threads", "validate_in_chunks", "stream", "search", "safe_cuts", "refusals"],

@@ -110,7 +110,7 @@ def test_a_pattern_is_searched_as_it_is_replaced_and_words_by_the_longest(
         assert counts == {"the": 2, "theme": 1}
 
 
-NAMED = {"19[0-9]*|x": "year", "[0-9]+": "number", "the(?:me)?": "word", "é|m": "word"}
+NAMED = {r"the\b": "whole", "19[0-9]*|x": "year", "[0-9]+": "number", "the(?:me)?": "word", "é|m": "word"}
 
 
 def by_groups(text: str) -> list[tuple[int, int, str, str]]:
@@ -139,13 +139,20 @@ def test_matches_have_texts_and_the_names_of_patterns(
     rows = json.loads(capsys.readouterr().out)["names"]
     counts = {name: sum(own == name for *_, own in expected) for name in NAMED.values()}
     assert {row["name"]: row["count"] for row in rows} == counts
+    (tmp_path / "shards").mkdir()
+    for name in ("a.npy", "b.npy"):
+        np.save(tmp_path / "shards" / name, np.load(tmp_path / "ids.npy"))
+    assert run(tok, tmp_path / "shards", "--patterns", patterns, "--json", "--count") == 0
+    rows = json.loads(capsys.readouterr().out)["names"]
+    assert {row["name"]: (row["count"], row["files"]) for row in rows} == {
+        name: (2 * count, 2 * bool(count)) for name, count in counts.items()
+    }
 
 
 @pytest.mark.parametrize(
     ("lines", "options", "message"),
     [
         ("a\n", [], "no tab after a pattern: b'a'"),
-        ("a\tx\n\\bb\ty\n", [], "a pattern with a look-around, an anchor or an atomic group, among several with names"),
         ("a*\tx\nb\ty\n", [], "a pattern that matches the empty text, among several"),
         ("a\tx\n", ["--longest"], "--longest and --overlapping are not for --patterns"),
         ("a\tx\n", ["--text"], "--text is for --json"),

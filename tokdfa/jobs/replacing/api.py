@@ -13,11 +13,11 @@ from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray, id_array
 from tokdfa.base.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
 from tokdfa.base.errors import PatternError, TokdfaError, TokenStreamError, WrongTypeError
 from tokdfa.base.suggestions import SuggestsNames, is_tokenizer, wrong_argument
+from tokdfa.jobs.replacing.alternatives import alternatives, installed_table
 from tokdfa.jobs.replacing.regions import cuts_of
 from tokdfa.jobs.replacing.result import Change, Changes, Output, Replacement, apart, unchanged
 from tokdfa.jobs.replacing.rewriting import Template, Tuning, check_replacement
 from tokdfa.jobs.replacing.text_run import Job, TextRun
-from tokdfa.jobs.searching.alternatives import alternatives, installed_table
 from tokdfa.jobs.searching.api import DEFAULT_MAX_PENDING, Searcher
 from tokdfa.jobs.validation.validator import Validator, checked_separator, document_starts
 from tokdfa.regex.syntax import is_nullable, parse

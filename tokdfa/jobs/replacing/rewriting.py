@@ -12,8 +12,8 @@ import regex
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import AlphabetError, PatternError, TokenStreamError, WrongTypeError
+from tokdfa.jobs.replacing.alternatives import depends_on_context
 from tokdfa.jobs.replacing.regions import Cuts
-from tokdfa.jobs.searching.alternatives import depends_on_context
 from tokdfa.kernels.replacing.regions import kinds_of
 from tokdfa.regex.syntax import Anchor, LookAhead, parse
 

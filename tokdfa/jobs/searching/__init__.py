@@ -2,9 +2,8 @@
 
 Read `api` first (`search` and `Searcher`), then `plan` (the spelling of ids, the effect of every id on the
 automaton of a pattern, and when it pays to compute it) and `stream` (a search under way, chunk by chunk, its matches,
-and the special tokens of a stream). `alternatives` makes one pattern of several and names their
-matches, `counting` counts words by matches, documents and files, and `ngrams` the n-grams of an evaluation, which are
-made of the words or ids of `ngram_units`.
+and the special tokens of a stream). `counting` counts words, or names of patterns, by matches, documents and files,
+and `ngrams` the n-grams of an evaluation, which are made of the words or ids of `ngram_units`.
 
 Used by: `Tokenizer.search`, the command `search`.
 

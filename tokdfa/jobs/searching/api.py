@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import ClassVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +19,22 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["DEFAULT_MAX_PENDING", "Match", "Matches", "Searcher", "search"]
 
+
+class Spelled(NamedTuple):
+    """Matches, the bytes of each, and the name of the pattern of each, or None if that has no name."""
+
+    matches: Matches
+    texts: list[bytes]
+    names: Sequence[str | None]
+
+
 DEFAULT_MAX_PENDING = 1 << 24
 DEFAULT_MAX_MATCHES = 1 << 26
 
 
 def search(
     tokenizer: AnyTokenizer,
-    pattern: str | Iterable[str | bytes],
+    pattern: str | Iterable[str | bytes] | Mapping[str, str],
     ids: npt.ArrayLike,
     *,
     wanted: Wanted | None = None,
@@ -66,8 +75,9 @@ class Searcher(SuggestsNames):
         text, with ``"special": false``, are searched like other text. The visible space of SentencePiece is a space,
         and the one before the text is not there; nor is the one after the last word, where words end with a suffix.
         Bytes that are not UTF-8 match nothing, although decoding turns them into U+FFFD.
-    pattern : str, or iterable of str or bytes
-        A regular expression; or words, each searched for literally.
+    pattern : str, iterable of str or bytes, or mapping of str to str
+        A regular expression; or words, each searched for literally; or several expressions with their names, which
+        :meth:`iter_spelled` tells. An earlier expression is preferred, and none may match the empty text.
     wanted : {"first", "longest", "all"}, optional
         Which matches to find: the leftmost ones that a backtracking engine finds first (Perl), or the leftmost longest
         ones (POSIX), none overlapping another; or every span of the text that matches, ordered by end and then by
@@ -110,7 +120,7 @@ class Searcher(SuggestsNames):
     def __init__(
         self,
         tokenizer: AnyTokenizer,
-        pattern: str | Iterable[str | bytes],
+        pattern: str | Iterable[str | bytes] | Mapping[str, str],
         *,
         wanted: Wanted | None = None,
         aligned: bool = False,
@@ -127,7 +137,7 @@ class Searcher(SuggestsNames):
         tuning = self._tuning
         words = Words.of(tokenizer)
         if wanted is None:
-            wanted = "first" if isinstance(pattern, str) else "longest"
+            wanted = "first" if isinstance(pattern, (str, Mapping)) else "longest"
 
         # The usual tuning takes longer to hash than to find.
         how = (pattern, wanted, bool(aligned), table, max_states, max_seconds, None if tuning is DEFAULT else tuning)
@@ -185,10 +195,21 @@ class Searcher(SuggestsNames):
         """
         return (matches for matches, _ in self._iter(chunks, Stream(self._plan, self.max_pending)))
 
-    def iter_spelled(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[tuple[Matches, list[bytes]]]:
-        """Yield matches as :meth:`iter_matches` does, and with them the bytes of each."""
+    def iter_spelled(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[Spelled]:
+        r"""Yield matches as :meth:`iter_matches` does, and with them the bytes of each, and the name of its pattern.
+
+        Examples
+        --------
+        >>> tokenizer = tokdfa.default_tokenizer()
+        >>> searcher = tokdfa.Searcher(tokenizer, {r"\bs": "beginning", "[a-z]+": "word"})
+        >>> found = searcher.iter_spelled([tokenizer.encode("a single")])
+        >>> [pair for each in found for pair in zip(each.texts, each.names)]
+        [(b'a', 'word'), (b's', 'beginning'), (b'ingle', 'word')]
+        """
         stream = Stream(self._plan, self.max_pending, spells=True)
-        return ((matches, stream.spell(matches)) for matches, stream in self._iter(chunks, stream))
+        for matches, _ in self._iter(chunks, stream):
+            spelled = stream.spell(matches)
+            yield Spelled(matches, spelled, stream.names(spelled))
 
     def _iter(self, chunks: Iterable[npt.ArrayLike], stream: Stream) -> Iterator[tuple[Matches, Stream]]:
         size = self._tuning.block

@@ -14,24 +14,20 @@ from tokdfa.base.arrays import Int64Array, IntegerArray
 from tokdfa.jobs.searching.api import Searcher
 from tokdfa.stores.store import Chunk
 
-Counts = dict[bytes, list[int]]
-"""By word: the number of matches, of documents with one, and of files with one."""
+Counts = dict[bytes | str, list[int]]
+"""By word or name: the number of matches, of documents with one, and of files with one."""
 
 
-def count_words(
-    searcher: Searcher,
-    chunks: Iterable[Chunk],
-    advance: Callable[[int], object],
-    name_of: Callable[[bytes], bytes] = bytes,
-) -> Counts:
+def count_words(searcher: Searcher, chunks: Iterable[Chunk], advance: Callable[[int], object]) -> Counts:
     """Return how often each word, or match of a name, occurs in a file; a file without documents is one."""
     found: Counts = {}
-    last: dict[bytes, int] = {}  # The last document with the word.
+    last: dict[bytes | str, int] = {}  # The last document with the word.
     reader = _Reader(chunks, advance)
-    for matches, spelled in searcher.iter_spelled(reader.ids()):
+    for matches, texts, names in searcher.iter_spelled(reader.ids()):
         ends = matches.rows[:, 3] - 1
         documents = np.searchsorted(reader.starts(), ends, side="right").tolist()
-        for word, document in zip(map(name_of, spelled), documents, strict=True):
+        for text, name, document in zip(texts, names, documents, strict=True):
+            word = text if name is None else name
             row = found.setdefault(word, [0, 0, 1])
             row[0] += 1
             row[1] += last.get(word) != document

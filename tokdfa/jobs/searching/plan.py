@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Literal
@@ -13,7 +13,7 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.budget import Budget
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search import search as kernels
-from tokdfa.kernels.search.search import ALIGNED, Search
+from tokdfa.kernels.search.search import ALIGNED, KINDS, Search
 from tokdfa.regex.finder import Finder, Wanted, finder
 from tokdfa.regex.utf8 import BOUNDARY, EDGE
 from tokdfa.tokenizers.decoder import Spellings
@@ -153,13 +153,22 @@ class SearchPlan:
     """The automata of a pattern, and the effects of ids on them, in the structs that the kernels read."""
 
     def __init__(
-        self, found: Finder, words: Words, *, wants_all: bool, aligned: bool, tuning: Tuning = DEFAULT
+        self,
+        found: Finder,
+        words: Words,
+        *,
+        wants_all: bool,
+        aligned: bool,
+        tuning: Tuning = DEFAULT,
+        names: Sequence[str] | None = None,
     ) -> None:
         self.finder = found
         self.words = words
         self.wants_all = wants_all
         self.tuning = tuning
-        self.options = ALIGNED * aligned
+        self.options = ALIGNED * aligned | KINDS * (names is not None and not found.longest)
+        # The name of each pattern, if there are several.
+        self.names = names
         self._spare: list[Search] = []
         # The number of ids in all streams that have ended; about, if several threads search.
         self.n_read = 0
@@ -256,7 +265,7 @@ class SearchPlan:
 
 def plan_of(
     words: Words,
-    pattern: str | Iterable[str | bytes],
+    pattern: str | Iterable[str | bytes] | Mapping[str, str],
     wanted: Wanted,
     aligned: bool,
     table: str,
@@ -266,4 +275,6 @@ def plan_of(
 ) -> SearchPlan:
     """Return the plan of a pattern in the text of ids; see :class:`tokdfa.Searcher`."""
     found = finder(pattern, wanted, aligned=aligned, table=table, budget=Budget(max_states, max_seconds))
-    return SearchPlan(found, words, wants_all=wanted == "all", aligned=aligned, tuning=tuning or DEFAULT)
+    names = [*pattern.values()] if isinstance(pattern, Mapping) else None
+    options = {"wants_all": wanted == "all", "aligned": aligned}
+    return SearchPlan(found, words, **options, tuning=tuning or DEFAULT, names=names)

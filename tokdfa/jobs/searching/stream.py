@@ -185,6 +185,15 @@ class Stream:
             spelled.append(data[skipped : skipped + end - start])
         return spelled
 
+    def names(self, spelled: Sequence[bytes]) -> Sequence[str | None]:
+        """Return the names of the matches just yielded, which are spelled like this; None without names."""
+        names, found = self.plan.names, self.plan.finder
+        if names is None:
+            return [None] * len(spelled)
+        if found.longest:
+            return [names[found.of_word[text]] for text in spelled]
+        return [names[which] for which in (self.search.kinds // found.n_kinds).tolist()]
+
     def _add(self, block: npt.ArrayLike) -> None:
         """Put further ids into the buffer, and check them there."""
         words = self.plan.words

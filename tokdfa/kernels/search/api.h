@@ -82,7 +82,8 @@ typedef struct {
     int64_t settled;                    /* a token of the stream before which no later match begins */
     int64_t *found; /* four numbers a match, counted from the beginning of the stream: start and end in bytes, */
                     /* its first token and the token after its last; for a leftmost match, bits 40 and up of */
-                    /* the third have the number of bytes of the first token that come before it */
+                    /* the third have the number of bytes of the first token that come before it, and those of */
+                    /* the fourth, if wanted, the kind of the symbol after it */
     int64_t n_found;
     int64_t *passed; /* keys of tokens read in vain beyond the pending match */
     int64_t n_passed;

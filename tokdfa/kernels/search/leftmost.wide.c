@@ -65,6 +65,7 @@ ALWAYS_INLINE void keep_futile(tokdfa_search *search, cursor *at) {
    the stream; otherwise -1. */
 ALWAYS_INLINE void settle_match(const chunk *c, cursor *at, int64_t right) {
     const tokdfa_state_info *info = info_of(c->forward, right >= 0 ? at->state : at->last);
+    const int64_t kind = right >= 0 ? right : info->right;
     int64_t start_token = at->end_token;
     at->state = right >= 0 ? info->end_restart : info->restart;
     if (at->start < at->end) {
@@ -74,13 +75,14 @@ ALWAYS_INLINE void settle_match(const chunk *c, cursor *at, int64_t right) {
         }
         start_token = first_token(start_token, at->start - position);
     } else {
-        start_token = find_start(c, at, right >= 0 ? right : info->right);
+        start_token = find_start(c, at, kind);
     }
     int64_t *match = c->search->found + at->n_found;
     match[0] = at->start;
     match[1] = at->end;
     match[2] = start_token;
     match[3] = token_after(c->text, c->ids, at->end_token, at->end_offset);
+    match[3] |= c->options & KINDS ? kind << OFFSET_SHIFT : 0;
     at->n_found += 4;
     at->floor = at->end;
     at->pending = false;

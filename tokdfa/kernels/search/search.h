@@ -6,7 +6,7 @@
 #include "api.h"
 
 /* Options. */
-enum { ALIGNED = 1, FINAL = 2 };
+enum { ALIGNED = 1, FINAL = 2, KINDS = 4 };
 
 /* Why a search has stopped before the end of a chunk: the buffer of matches is full, or the buffer of ids. */
 enum { MORE_MATCHES = 1, MORE_IDS = 2 };
@@ -47,7 +47,8 @@ enum { INTRICATE = -1, DEAD = -2 };
    its length. */
 enum { N_GROUPS = 40, GROUP_SHIFT = 40, GROUP_MASK = 0x3F, HAPPENS_SHIFT = 46, SIZE_OF_MARKS = 47 };
 
-/* The first token of a leftmost match, with the number of bytes of that token that come before the match. */
+/* The first token of a leftmost match, with the number of bytes of that token that come before the match; the token
+   after it, with KINDS, has the kind of the symbol there in the same bits. */
 enum { OFFSET_SHIFT = 40 };
 
 ALWAYS_INLINE int64_t first_token(int64_t token, int64_t offset) {

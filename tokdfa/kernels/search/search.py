@@ -16,8 +16,9 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, 
 from tokdfa.kernels import pages
 from tokdfa.kernels.library import Struct, call, check_memory, ffi, lib, readable, writable
 
-ALIGNED, FINAL = 1, 2
-"""Options: matches begin and end at boundaries of tokens; the stream ends with the chunk."""
+ALIGNED, FINAL, KINDS = 1, 2, 4
+"""Options: matches begin and end at boundaries of tokens; the stream ends with the chunk; the kinds of matches are
+wanted, and no outcomes of tokens are known."""
 
 STATE_INFO = ("delay", "restart", "right", "fixed", "shorter", "ending", "alive", "end_restart")
 """The fields of ``tokdfa_state_info``, each a column of an int64 array."""
@@ -158,7 +159,7 @@ _MOST_FOUND, _MOST_PASSED, _MOST_STARTS = 1 << 14, 1 << 14, 1 << 10
 _LINES, _LINE, _TAGS = 1 << 15, 8, 1 << 24
 # The size of the buffer for a block of tokens; see runs.h.
 _BLOCK = 8 * (1024 + 66)
-# The offset in the first token is in the bits of its index from this one on.
+# The offset in the first token, or the kind of a match, is in the bits of an index from this one on.
 _OFFSET = 40
 
 _NO_MATCHES: Int64Array = np.empty(0, dtype=np.int64)
@@ -203,10 +204,11 @@ class Search:
 
     One thread at a time runs a search; several searches may share one machine. `at` has the fields of
     ``tokdfa_search``. `offsets` has, for each leftmost match yielded last, the number of bytes of its first token that
-    come before it. Whoever runs the search may use and replace `buffer`.
+    come before it, and `kinds`, with that option, the kind of the symbol after it. Whoever runs the search may use and
+    replace `buffer`.
     """
 
-    __slots__ = ("_beginning", "_found", "_struct", "at", "buffer", "offsets")
+    __slots__ = ("_beginning", "_found", "_struct", "at", "buffer", "kinds", "offsets")
 
     def __init__(self) -> None:
         self._found: Int64Array = np.empty(4 * _MOST_FOUND, dtype=np.int64)
@@ -218,6 +220,7 @@ class Search:
         self.at: Any = self._struct.pointer
         self._beginning = ffi.buffer(self.at, len(_BEGINNING))
         self.offsets: Int64Array = self._found[:0]
+        self.kinds: Int64Array = self._found[:0]
         self.buffer: Int32Array = np.empty(0, dtype=np.int32)
 
     def begin(self, state: int) -> None:
@@ -237,7 +240,7 @@ class Search:
         self._prepare(machine)
         pointer = readable(ids, np.int32)
         while at.more:
-            yield self._leftmost(lib.tokdfa_find_leftmost(machine.pointer, at, pointer, len(ids), options))
+            yield self._leftmost(lib.tokdfa_find_leftmost(machine.pointer, at, pointer, len(ids), options), options)
 
     def leftmost_in_copy(
         self, machine: Struct, copying: Copying, ids: Int32Array, options: int
@@ -255,7 +258,7 @@ class Search:
         into = writable(ids, np.int32)
         while at.more == _MORE_MATCHES:
             n_found = lib.tokdfa_find_leftmost_in_copy(machine.pointer, at, job, into, len(ids), options)
-            yield self._leftmost(n_found)
+            yield self._leftmost(n_found, options)
 
     def forget(self, machine: Struct, ids: Int32Array, longest: int) -> int:
         """Forget the ids at hand that no later match needs; return how many others move to their front.
@@ -292,12 +295,15 @@ class Search:
         at.run = at.block_begin = at.block_end = 0
         at.more = _MORE_MATCHES
 
-    def _leftmost(self, n_found: int) -> Int64Array:
-        """Return a copy of the matches found, with the offsets set apart."""
+    def _leftmost(self, n_found: int, options: int) -> Int64Array:
+        """Return a copy of the matches found, with the offsets and the kinds set apart."""
         if not n_found:
-            self.offsets = _NO_MATCHES
+            self.offsets = self.kinds = _NO_MATCHES
             return _NO_MATCHES
         found = self._found[:n_found].copy()
         self.offsets = found[2::4] >> _OFFSET
         found[2::4] &= (1 << _OFFSET) - 1
+        if options & KINDS:
+            self.kinds = found[3::4] >> _OFFSET
+            found[3::4] &= (1 << _OFFSET) - 1
         return found

@@ -21,7 +21,7 @@ from tokdfa.base.errors import (
     UnsupportedFeatureError,
 )
 
-__all__ = ["check", "check_replacing"]
+__all__ = ["check", "check_named", "check_replacing"]
 
 REFUSALS = (UnsupportedFeatureError, PatternError, LimitExceededError)
 
@@ -81,6 +81,41 @@ def check(member: Member, drawn: random.Random) -> Counter[str]:
         chunks = [np.array(part, dtype=np.int32) for part in in_parts(drawn, ids)]
         again = [match for matches in searcher.iter_matches(iter(chunks)) for match in matches]
         assert again == [*found], (pattern, wanted, ids, chunks)
+    return met
+
+
+def check_named(member: Member, drawn: random.Random) -> Counter[str]:
+    """Search for several patterns with names; `regex` tells by the group of a pattern which one has matched."""
+    met: Counter[str] = Counter()
+    for _ in range(3):
+        ids = member.stream(drawn)
+        segments = segments_of(member, ids)
+        if segments is None:
+            met["not UTF-8"] += 1
+            continue
+        text = "".join(segment for segment, _ in segments)
+        patterns = {drawn.choice(["", r"\b", r"\B"]) + pattern_of(drawn, text) for _ in range(drawn.randrange(2, 4))}
+        names = {pattern: f"name {drawn.randrange(3)}" for pattern in patterns}
+        engine = regex.compile("|".join(f"({pattern})" for pattern in names))
+        try:
+            chunks = [np.array(part, dtype=np.int32) for part in in_parts(drawn, ids)]
+            found = tokdfa.Searcher(member.tokenizer, names).iter_spelled(chunks)
+            told = [each for spelled in found for each in zip(spelled.texts, spelled.names, strict=True)]
+            expected = [
+                (match.group().encode(), names[[*names][(match.lastindex or 0) - 1]])
+                for segment, special in segments
+                for match in (() if special else engine.finditer(segment, timeout=SECONDS))
+            ]
+        except (*REFUSALS, TimeoutError):
+            met["refused"] += 1
+            continue
+        assert told == expected, (names, ids, text)
+        alone = [[own for own in names if regex.fullmatch(own, each.decode())] for each, _ in expected]
+        met["a match"] += len(expected) > 0
+        met["by its context"] += any(
+            not own or names[own[0]] != name for own, (_, name) in zip(alone, expected, strict=True)
+        )
+        met["special tokens"] += len(segments) > 1
     return met
 
 
