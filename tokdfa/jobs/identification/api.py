@@ -79,13 +79,13 @@ def identify(
 
     Notes
     -----
-    Each segment is judged with 64 ids of context on both sides; violations in the context are not counted. A candidate
-    is not judged on after 1,000 violations, or after some hundred ids if it is far from fitting and another is not. A
-    mistake is named only if the candidate fits once it is corrected. Whether
-    it fits is seen by decoding ids and encoding the text again: ids of the same vocabulary lose few of their
-    neighbours, at most an eighth of the loss of the same ids when they are shifted, and ids of another vocabulary a
-    third or more. Pieces of Unigram lose few in any reading: up to 65,536 ids are compared in each, and where they do
-    not tell, nothing is named and `is_enough` is False.
+    Each segment is judged with 64 ids of context on both sides; violations in the context are not counted, nor those
+    next to ids of unknown characters or words, which do not tell their text. A candidate is not judged on after 1,000
+    violations, or after some hundred ids if it is far from fitting and another is not. A mistake is named only if the
+    candidate fits once it is corrected. Whether it fits is seen by decoding ids and encoding the text again: ids of the
+    same vocabulary lose few of their neighbours, at most an eighth of the loss of the same ids when they are shifted,
+    and ids of another vocabulary a third or more. Pieces of Unigram lose few in any reading: up to 65,536 ids are
+    compared in each, and where they do not tell, nothing is named and `is_enough` is False.
 
     Examples
     --------

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from tokdfa.base.arrays import Int64Array, IntegerArray
+from tokdfa.base.arrays import BoolArray, Int64Array, IntegerArray
+from tokdfa.jobs.identification.lost import near_unknown
 from tokdfa.jobs.identification.sample import Segment
 from tokdfa.jobs.validation.validator import Validator
 from tokdfa.jobs.validation.violation import Violation
@@ -43,10 +44,11 @@ class Counts:
         """The violations, each with the ids of its segment; they are made when they are asked for."""
         return [(part[number], ids) for part, numbers, ids in self._parts for number in numbers.tolist()]
 
-    def add(self, part: Sequence[Violation], segment: Segment) -> None:
-        """Count the violations of a part whose first wrong id counts in the segment."""
+    def add(self, part: Sequence[Violation], segment: Segment, is_told: BoolArray) -> None:
+        """Count the violations of a part whose first wrong id counts in the segment, and tells something."""
         outline = Outline.of(part)
-        numbers = np.flatnonzero((segment.begin <= outline.indices) & (outline.indices < segment.end))
+        is_counted = (segment.begin <= outline.indices) & (outline.indices < segment.end)
+        numbers = np.flatnonzero(is_counted & is_told[outline.indices])
         for kind, n in enumerate(np.bincount(outline.kinds[numbers], minlength=len(KINDS)).tolist()):
             if n:
                 self.kinds[KINDS[kind].value] += n
@@ -56,7 +58,10 @@ class Counts:
 def count_violations(
     tokenizer: AnyTokenizer, segments: Iterable[Segment], enough: int = ENOUGH, separators: Iterable[int] = ()
 ) -> Counts:
-    """Count the violations in segments until there are `enough`; `separators` are taken for ids between documents."""
+    """Count the violations in segments until there are `enough`; `separators` are taken for ids between documents.
+
+    Violations next to unknown ids are not counted.
+    """
     counts = Counts()
     between = np.array([*separators], dtype=np.int64)
     for segment in segments:
@@ -64,13 +69,15 @@ def count_violations(
         is_separator = np.isin(ids, between)
         known, missing = tokenizer.decoder.check_known(ids)
         cuts = np.union1d(missing, np.flatnonzero(is_separator))
+        # One past the end is an end that is not UTF-8.
+        is_told = ~np.append(near_unknown(tokenizer, ids), False)
         validator = Validator(tokenizer, documents=())
         counts.ids += end - begin
         is_missing = ~tokenizer.decoder.mean_something(ids) & ~is_separator
         counts.missing.update(ids[begin:end][is_missing[begin:end]].tolist())
         for part in validator.iter_checked(known, starts, cuts):
-            counts.add(part, segment)
-        counts.add(validator.finish(), segment)
+            counts.add(part, segment, is_told)
+        counts.add(validator.finish(), segment, is_told)
         if counts.violations >= enough:
             break
     return counts

@@ -7,12 +7,11 @@ pieces may be next to any others. Of 16,384 it loses none and 153.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import compress, pairwise
 
 import numpy as np
 
 from tokdfa.base.arrays import IntegerArray
-from tokdfa.base.errors import TokdfaError
+from tokdfa.jobs.identification.lost import count_lost
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 NEAR = (0, *(sign * shift for shift in (1, 2, 3, 4, 5, 7, 9, 12, 16, 24, 50, 100) for sign in (1, -1)))
@@ -21,8 +20,6 @@ NEAR = (0, *(sign * shift for shift in (1, 2, 3, 4, 5, 7, 9, 12, 16, 24, 50, 100
 _SIZES = (1 << 10, 1 << 12, 1 << 14, 1 << 16)
 # A shift that loses more than eight times as many neighbours as another, and eight, is not the right one.
 _MORE = 8
-# Around an unknown piece, the text of which is another one, ids tell nothing.
-_AROUND = 3
 
 
 def has_free_neighbours(tokenizer: AnyTokenizer) -> bool:
@@ -38,28 +35,9 @@ def likely_shifts(tokenizer: AnyTokenizer, ids: IntegerArray, shifts: Iterable[i
     left = [*shifts]
     for size in _SIZES:
         part = ids[:size].astype(np.int64)
-        lost = [(_n_lost(tokenizer, part + shift), shift) for shift in left]
+        lost = [(count_lost(tokenizer, part + shift)[0], shift) for shift in left]
         least = min(lost)[0]
         left = [shift for n, shift in lost if n <= _MORE * (least + 1)] if 2 * least <= len(part) else []
         if len(left) < 2 or size >= len(ids):
             break
     return left
-
-
-def _n_lost(tokenizer: AnyTokenizer, ids: IntegerArray) -> int:
-    """Return how many ids mean nothing, or lose their neighbour once their text is encoded; all if few can tell."""
-    means = tokenizer.decoder.mean_something(ids)
-    known = ids[means]
-    unknown = getattr(tokenizer.model, "unknown", None)
-    is_mute = np.isin(known, np.append(tokenizer.special_ids, [] if unknown is None else [unknown]))
-    is_near = np.convolve(is_mute, np.ones(2 * _AROUND + 1), "same") > 0 if len(known) > 2 * _AROUND else is_mute
-    is_told = ~(is_near[1:] | is_near[:-1])
-    if 4 * np.count_nonzero(is_told) < len(ids):
-        return len(ids)
-    try:
-        again = tokenizer.encode(tokenizer.decode_bytes(known).decode("utf-8", "replace")).tolist()
-    except TokdfaError:
-        return len(ids)
-    pairs = {*pairwise(again)}
-    lost = sum(pair not in pairs for pair in compress(pairwise(known.tolist()), is_told.tolist()))
-    return lost + len(ids) - len(known)

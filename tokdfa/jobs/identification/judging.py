@@ -11,6 +11,7 @@ import numpy as np
 
 from tokdfa.base.errors import TokdfaError
 from tokdfa.jobs.identification.counts import ENOUGH, Counts, count_violations
+from tokdfa.jobs.identification.lost import tells_little
 from tokdfa.jobs.identification.mistakes import may_be_cut, mistakes_of_ids, mistakes_of_reading
 from tokdfa.jobs.identification.mixture import parts_of
 from tokdfa.jobs.identification.readings import Probes, Reading, may_be_own
@@ -94,11 +95,14 @@ def judge(
     found = [each.result(fits=right[index]) for index, each in enumerate(judged)]
     # Where one candidate has no violations, the others made no mistakes, unless the ids are cut.
     is_settled = any(each.fits for each in found)
+    able = [index for index, each in enumerate(judged) if each.error is None]
+    told = [index for index in able if not tells_little(judged[index].tokenizer, probes.few)]
     suspects = [
         index
-        for index, each in enumerate(judged)
-        if each.error is None and (not is_settled or (near[index] and may_be_cut(each.tokenizer, sample.segments)))
+        for index in told
+        if not is_settled or (near[index] and may_be_cut(judged[index].tokenizer, sample.segments))
     ]
+    probes.is_undecided = len(told) < len(able)
     # Each way of reading is tried only if nothing fits by those before it.
     for is_tried, reading_of in ((near, probes.unshifted), (None, probes.unshifted), (None, probes.shifted)):
         if probes.is_enough and (is_tried is near or not any(each.fits for each in found)):

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tokdfa.jobs.identification.readings import LARGEST_LOSS, loss_of
+from tokdfa.jobs.identification.lost import loss_of
+from tokdfa.jobs.identification.readings import LARGEST_LOSS
 from tokdfa.jobs.identification.sample import Sample, Segment
 from tokdfa.stores.store import Location
 from tokdfa.tokenizers.protocol import AnyTokenizer

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import compress, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, IntegerArray
+from tokdfa.base.arrays import IntegerArray
 from tokdfa.base.errors import TokdfaError
 from tokdfa.jobs.identification.free_neighbours import NEAR, has_free_neighbours, likely_shifts
+from tokdfa.jobs.identification.lost import loss_of
 from tokdfa.jobs.identification.sample import Sample, Segment
 from tokdfa.stores.integer_types import TYPES
 from tokdfa.stores.store import signed
@@ -167,11 +167,6 @@ def may_be_own(tokenizer: AnyTokenizer, sample: Sample) -> bool:
     return not (is_halved and _is_varied(wider.ids(probe)) and _fit(tokenizer, wider.ids(probe), Reading()).is_own())
 
 
-def loss_of(tokenizer: AnyTokenizer, ids: IntegerArray) -> float:
-    """Return the share of neighbouring ids, from 0 to 1, that are lost once their text is encoded."""
-    return 1 - _agreement(tokenizer, ids)
-
-
 def best_type(tokenizers: Iterable[AnyTokenizer], samples: Mapping[str, Sample]) -> str | None:
     """Return the type by which one of some tokenizers fits ids best, given the sample as each; None if none does."""
     found = []
@@ -260,35 +255,6 @@ def _common_hits(tokenizer: AnyTokenizer, ids: IntegerArray, shifts: list[int]) 
     """Return for each shift how many of the commonest ids are common tokens after it."""
     wanted, commonest = _common_tokens(tokenizer), _commonest(ids)
     return [len(wanted & {value + shift for value in commonest}) for shift in shifts]
-
-
-def _agreement(tokenizer: AnyTokenizer, ids: IntegerArray) -> float:
-    """Return the share of neighbouring ids, from 0 to 1, that are neighbours again once their text is encoded.
-
-    A special token is cut from its neighbours whatever they are, so it tells nothing, and is left out.
-    """
-    if len(ids) < 2:
-        return 0.0
-    known = ids[tokenizer.decoder.mean_something(ids)].astype(np.int64)
-    is_special = tokenizer.derived(_special_flags)[known]
-    is_told = ~(is_special[1:] | is_special[:-1])
-    n_told = len(ids) - 1 - len(is_told) + int(np.count_nonzero(is_told))
-    if 2 * len(known) < len(ids) or 2 * n_told < len(ids):
-        return 0.0
-    try:
-        again = tokenizer.encode(tokenizer.decode_bytes(known).decode("utf-8", "replace")).astype(np.int64)
-    except TokdfaError:
-        return 0.0
-    # Faster than with arrays for the hundreds of ids that shifts are tried on.
-    pairs = {*pairwise(again.tolist())}
-    return sum(pair in pairs for pair in compress(pairwise(known.tolist()), is_told.tolist())) / n_told
-
-
-def _special_flags(tokenizer: AnyTokenizer) -> BoolArray:
-    """Return whether each id is a special token."""
-    flags = np.zeros(tokenizer.n_ids, dtype=np.bool_)
-    flags[tokenizer.special_ids] = True
-    return flags
 
 
 def _common_tokens(tokenizer: AnyTokenizer) -> set[int]:

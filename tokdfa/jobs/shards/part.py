@@ -21,7 +21,6 @@ from tokdfa.jobs.validation.violation import Violation, ViolationKind, out_of_ra
 from tokdfa.jobs.validation.violations import KIND_INDEX, KINDS, Outline, Spans
 from tokdfa.stores.store import Chunk, Location, Store
 from tokdfa.tokenizers.models.byte_pairs import BytePairs
-from tokdfa.tokenizers.models.unigram.unigram import Unigram
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
@@ -357,38 +356,15 @@ UNKNOWN, FALLBACK, DEAD = 1, 2, 4
 def flags_of(tokenizer: AnyTokenizer) -> Uint8Array | None:
     """Return the flags of all ids; None if none has one."""
     flags = np.zeros(len(tokenizer.id_spellings.offsets) - 1, dtype=np.uint8)
-    unknown, of_bytes = _fallbacks(tokenizer)
-    flags[unknown] |= UNKNOWN
-    flags[of_bytes] |= FALLBACK
+    unknown, of_bytes = tokenizer.model.unknown_id, tokenizer.model.byte_ids or ()
+    flags[[] if unknown is None else [unknown]] |= UNKNOWN
+    flags[[id for id in of_bytes if id >= 0]] |= FALLBACK
     # Of a dictionary that is not proper it is not known which tokens are dead.
     with suppress(TokdfaError):
         if isinstance(tokenizer, Tokenizer) and isinstance(tokenizer.model, BytePairs):
             dead = tokenizer.token_to_id[tokenizer.dead_tokens]
             flags[dead[flags[dead] == 0]] |= DEAD
     return flags if flags.any() else None
-
-
-def _fallbacks(tokenizer: AnyTokenizer) -> tuple[list[int], list[int]]:
-    """Return the ids of unknown symbols, and the ids of single bytes that a tokenizer falls back on."""
-    model = tokenizer.model
-    if isinstance(tokenizer, Tokenizer) and isinstance(model, BytePairs):
-        fallback = tokenizer.rewrites[1]
-        symbols = ([], []) if fallback is None else ([fallback.unknown], [*(fallback.bytes or ())])
-        return _ids(tokenizer, symbols[0]), _ids(tokenizer, symbols[1])
-    vocabulary = getattr(model, "vocabulary", None)
-    unknown = model.unknown if isinstance(model, Unigram) else getattr(vocabulary, "unknown_id", None)
-    of_bytes = getattr(model, "byte_ids", None) or ()
-    return [] if unknown is None else [unknown], [id for id in of_bytes if id >= 0]
-
-
-def _ids(tokenizer: Tokenizer, symbols: Iterable[str | None]) -> list[int]:
-    """Return the ids of symbols of the alphabet, which come before all other tokens."""
-    alphabet = tokenizer.dictionary.alphabet
-    letters = alphabet.letters if alphabet.kind != "bytes" else ()
-    number_of = {letter: number for number, letter in enumerate(letters)}
-    numbers = [number_of[symbol] for symbol in symbols if symbol in number_of]
-    ids: list[int] = tokenizer.token_to_id[np.array(numbers, dtype=np.int64)].tolist()
-    return [id for id in ids if id >= 0]
 
 
 def ends_documents(tokenizer: AnyTokenizer, end: int | None) -> BoolArray:

@@ -37,6 +37,7 @@ class ByPiece(SteppedModel):
         self.algorithm = contents.algorithm  # type: ignore[misc]
         self.semantics = "longest match" if contents.takes_longest else "whole pieces"
         self.vocabulary, self.is_found = contents.vocabulary, contents.is_found
+        self.unknown_id = contents.vocabulary.unknown_id
         self.byte_ids, self.fuses = contents.byte_ids, contents.fuses
         self.spells_bytes = contents.spelled_bytes
         self.spell = (lambda data: to_letters(data).encode("utf-8")) if contents.spelled_bytes else None

@@ -109,6 +109,26 @@ class BytePairs(Model):
         return self.id_to_token >= 0
 
     @property
+    def unknown_id(self) -> int | None:  # type: ignore[override]
+        """The id of unknown symbols; None if they get none."""
+        fallback = self._contents.fallback
+        (id,) = self._ids_of((None if fallback is None else fallback.unknown,))
+        return None if id < 0 else id
+
+    @property
+    def byte_ids(self) -> tuple[int, ...] | None:  # type: ignore[override]
+        """The ids of the bytes that an unknown symbol becomes, -1 for none; None if it does not become bytes."""
+        fallback = self._contents.fallback
+        return None if fallback is None or fallback.bytes is None else self._ids_of(fallback.bytes)
+
+    def _ids_of(self, symbols: Iterable[str | None]) -> tuple[int, ...]:
+        """Return the ids of symbols of the alphabet, which come before all other tokens; -1 for others."""
+        alphabet = self.dictionary.alphabet
+        letters = alphabet.letters if alphabet.kind != "bytes" else ()
+        number_of = {letter: number for number, letter in enumerate(letters)}
+        return tuple(int(self.token_to_id[number_of[each]]) if each in number_of else -1 for each in symbols)
+
+    @property
     def sizes(self) -> dict[str, int]:
         return {"rules": len(self.dictionary)}
 

@@ -43,8 +43,9 @@ class Model(ABC):
     bytes, in GPT-2's alphabet; `spell` writes pre-tokens in its letters, if the model segments pre-tokens.
     `normalizer` is its own normalization of texts. `capabilities` are the members of "rules", "leftmost", "bytes" and
     "letters" that it has; see :meth:`~tokdfa.AnyTokenizer.why_not`. `pretokenizer` is the name of its own one, if the
-    model itself splits texts into words. `segmenter`, `pair_automaton` and `proper_dictionary` are described in
-    :class:`~tokdfa.AnyTokenizer`.
+    model itself splits texts into words. `unknown_id` is the id of unknown symbols or words, and `byte_ids` are the ids
+    of the bytes that an unknown symbol becomes, -1 for none. `segmenter`, `pair_automaton` and `proper_dictionary` are
+    described in :class:`~tokdfa.AnyTokenizer`.
     """
 
     algorithm: ClassVar[str]
@@ -56,6 +57,8 @@ class Model(ABC):
     normalizer: Callable[[str], str] | None = None
     capabilities: frozenset[str] = frozenset()
     pretokenizer: str | None = None
+    unknown_id: int | None = None
+    byte_ids: tuple[int, ...] | None = None
     segmenter: Segmenter | None = None
     pair_automaton: PairAutomaton | None = None
     proper_dictionary: Dictionary | None = None

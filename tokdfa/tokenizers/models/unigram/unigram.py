@@ -53,7 +53,8 @@ class Unigram(SteppedModel):
     def __init__(self, contents: UnigramContents) -> None:
         table = self.table = contents.model
         self.pieces, self.scores, self.is_found = table.pieces, table.scores, table.is_found
-        self.unknown, self.unknown_score, self.byte_ids = table.unknown, table.unknown_score, table.byte_ids
+        self.unknown = self.unknown_id = table.unknown
+        self.unknown_score, self.byte_ids = table.unknown_score, table.byte_ids
         self.arithmetic, self.is_single = table.arithmetic, table.is_single
         self.spells_bytes = contents.spelled_bytes
         self.spell = (lambda data: to_letters(data).encode("utf-8")) if contents.spelled_bytes else None

@@ -47,6 +47,7 @@ class WordPiece(Model):
 
     def __init__(self, contents: WordPieceContents) -> None:
         self.vocabulary = contents.vocabulary
+        self.unknown_id = contents.vocabulary.unknown_id
         self.normalizer = contents.normalizer
         self.cleanup = contents.cleanup
         self.silent = contents.silent
