@@ -79,20 +79,31 @@ class StepStates(TextStates):
         return self._is_separate and n > _FEW and self._decoder.spells(n)
 
     def read_many(self, state: State, ids: Int32Array) -> tuple[str, State]:
+        first, within, last, state = self._around_runs(state, ids)
+        return first + self._decoder.later.text_of(within).text + last, state
+
+    def spell_many(self, state: State, ids: Int32Array, before: bytes) -> tuple[memoryview, State]:
+        first, within, last, state = self._around_runs(state, ids)
+        data = self._decoder.spell_later(within, before + first.encode("utf-8")).data
+        return memoryview(data.tobytes() + last.encode("utf-8")) if last else data, state
+
+    def _around_runs(self, state: State, ids: Int32Array) -> tuple[str, Int32Array, str, State]:
+        """Return the text of the first and of the last ids, and the ids between them, and the new state.
+
+        No run of byte tokens crosses the ends of the ids between them.
+        """
         is_byte = self._strings.texts.ends[2]
-        begin, end, texts = 0, len(ids), []
+        begin, end, first, last = 0, len(ids), "", ""
         while begin < end and state != self._settled:
             text, state = self.read(state, int(ids[begin]))
-            texts.append(text)
+            first += text
             begin += 1
         while begin < end and is_byte[ids[end - 1]]:
             end -= 1
-        # No run of byte tokens crosses the ends of these ids.
-        texts.append(self._decoder.later_text(ids[begin:end]))
-        for id in ids[max(begin, end) :].tolist():
+        for id in ids[end:].tolist():
             text, state = self.read(state, id)
-            texts.append(text)
-        return "".join(texts), state
+            last += text
+        return first, ids[begin:end], last, state
 
     def finish(self, state: State) -> str:
         tokens = list[str]()

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
-from tokdfa.base.arrays import Int64Array
-from tokdfa.tokenizers.encoding.added_tokens import AddedTokens
-from tokdfa.tokenizers.encoding.special import Special
+from tokdfa.base.errors import LimitExceededError
+from tokdfa.kernels.encode.strings import StringFinder
 
 _CHARACTERS = 0x110000
-# The characters of texts, the most common one last; others are rare.
-_COMMON = "ZQXJYKVUzqxj9876GRDLONFE5W4P3H2C0BM1TISA\n-,.kvbpygfwmucldhrsinoate "
+# Their automaton takes a microsecond and some hundred bytes for each.
+_MOST_CHARACTERS = 1 << 20
 
 
 class Found(NamedTuple):
@@ -31,9 +31,9 @@ class StopStrings:
 
     def __init__(self, strings: Sequence[str]) -> None:
         self.strings = strings
-        self._finder = AddedTokens(Special(number, string) for number, string in enumerate(strings))
-        self._rare = AddedTokens(Special(number, string) for number, string in enumerate({*map(_rare, strings)}))
-        self.longest = max(map(len, strings), default=0)
+        n = sum(map(len, strings))
+        if n > _MOST_CHARACTERS:
+            raise LimitExceededError(f"the stop strings have more than {_MOST_CHARACTERS:,} characters", value=n)
         # A node is reached from another one by a character: child[node * _CHARACTERS + code point].
         self._child: dict[int, int] = {}
         self._spelled: list[tuple[int, int]] = [(0, 0)]
@@ -89,32 +89,23 @@ class StopStrings:
                 return node, Found(self._ends[node], end)
         return node, None
 
-    def search(self, text: str) -> tuple[int, Found | None]:
-        """Walk a long text from node 0, but only through the first string in it, or its end."""
-        data = text.encode("utf-8")
-        spans = self._spans(data)
-        if not len(spans):
-            return self.walk(0, text[len(text) - self.longest + 1 :] if len(text) >= self.longest else text)
-        # The leftmost string: the first one to end does so within it.
-        start, end = (len(data[:at].decode("utf-8")) for at in spans[0, :2].tolist())
-        node, found = self.walk(0, text[start:end])
+    @cached_property
+    def _finder(self) -> StringFinder:
+        return StringFinder([string.encode("utf-8") for string in self.strings])
+
+    def cut(self, data: bytes | memoryview) -> tuple[str, int, Found | None]:
+        """Return the text before the first string that ends in UTF-8, and the string after it.
+
+        If there is none, the text is followed by that of the node. A UnicodeDecodeError says if the text is not UTF-8.
+        """
+        if not self.strings:
+            return str(data, "utf-8"), 0, None
+        start, stop = self._finder.find(data)
+        if stop < 0:
+            return str(data[:start], "utf-8"), self.walk(0, str(data[start:], "utf-8"))[0], None
+        while start and data[start] & 0xC0 == 0x80:
+            start -= 1
+        text, n = str(data, "utf-8"), len(str(data[:start], "utf-8"))
+        node, found = self.walk(0, text[n:])
         assert found is not None
-        return node, Found(found.stop_index, start + found.end)
-
-    def _spans(self, data: bytes) -> Int64Array:
-        """Return where strings are in UTF-8; none if none of their rare ends is there."""
-        rare, finder = self._rare.outer_finder, self._finder.outer_finder
-        assert rare is not None
-        assert finder is not None
-        spans = rare.find(data)
-        return finder.find(data) if len(spans) else spans
-
-
-def _rare(string: str) -> str:
-    r"""Return the rest of a string from its rarest characters on, so that few pairs of bytes of a text may begin it.
-
-    "the end.\n" gives ".\n": prose has few full stops, and fewer before the end of a line.
-    """
-    ranks = [_COMMON.find(character) for character in string]
-    at = min(range(len(string)), key=lambda at: (sum(ranks[at : at + 2]), at))
-    return string[at:]
+        return text[: n + found.end - len(self.strings[found.stop_index])], node, found

@@ -143,7 +143,11 @@ class _Rows:
             n_held = len(self.stops.held(node))
             return whole[: len(whole) - n_held], self.row(state, node)
         begin = len(whole) - len(text) + found.end - len(self.stops.strings[found.stop_index])
-        return whole[:begin], _Row(self, state, node, found.stop_index, "the stream has come to a stop string")
+        return whole[:begin], self.stopped(state, node, found)
+
+    def stopped(self, state: Any, node: int, found: Found) -> _Row:
+        """Return a row after a stop string, which no id follows."""
+        return _Row(self, state, node, found.stop_index, "the stream has come to a stop string")
 
     def finish(self, row: _Row) -> tuple[str, _Row]:
         """Return the rest of the text in a row, and a row that no id follows."""
@@ -311,12 +315,14 @@ class StreamDecoder(SuggestsNames):
     def _feed_block(self, ids: Int32Array) -> str:
         rows, row = self._rows, self._row
         kept = ids if rows.dropped is None else ids[~rows.dropped[ids]]
-        text, state = rows.states.read_many(row.state, kept)
-        held = rows.stops.held(row.node)
-        node, found = rows.stops.search(held + text) if rows.stops.strings else (0, None)
-        if found is not None:
-            found = found._replace(end=found.end - len(held))
-        given, self._row = rows.given(row, text, state, node, found)
+        before = rows.stops.held(row.node)
+        data, state = rows.states.spell_many(row.state, kept, before.encode("utf-8"))
+        try:
+            given, node, found = rows.stops.cut(data)
+        except UnicodeDecodeError:
+            text, state = rows.states.read_many(row.state, kept)
+            given, node, found = rows.stops.cut((before + text).encode("utf-8"))
+        self._row = rows.row(state, node) if found is None else rows.stopped(state, node, found)
         self._noted.append((given, self._row, ids))
         if found is None:
             self._forget()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _REPLACED = len("\ufffd".encode())
 _WINDOW = 64
+_MOST_PENDING = 3
 _FEW = 16
 
 
@@ -44,6 +45,13 @@ class TextStates(ABC):
         """Return the text that is decided with more ids, and the new state."""
 
     @abstractmethod
+    def spell_many(self, state: Any, ids: Int32Array, before: bytes) -> tuple[memoryview, Hashable]:
+        """Return some bytes before the UTF-8 of the text that `read_many` returns, and the new state.
+
+        If bytes have to be replaced in that text, the result is not UTF-8.
+        """
+
+    @abstractmethod
     def finish(self, state: Any) -> str:
         """Return the undecided text of a state, if no more ids come."""
 
@@ -67,6 +75,9 @@ class ByteState(NamedTuple):
     pending: bytes
 
 
+_BEGUN = ByteState(True, b"")
+
+
 class ByteStates(TextStates):
     """Ids that spell bytes, one after the other; bytes that are not UTF-8 become U+FFFD.
 
@@ -74,7 +85,7 @@ class ByteStates(TextStates):
     the space after a word, which the last word of a text does not have.
     """
 
-    most_bytes = 3
+    most_bytes = _MOST_PENDING
 
     def __init__(self, spelled: Spellings, first: Spellings | None, ends_word: BoolArray | None) -> None:
         self._spelled, self._first, self._ends_word = spelled, first, ends_word
@@ -82,26 +93,40 @@ class ByteStates(TextStates):
         self.held = ("character", *(("space after a word",) if ends_word is not None else ()))
 
     def read(self, state: ByteState, id: int) -> tuple[str, ByteState]:
-        text, offsets = self._spelled if state.begun or self._first is None else self._first
-        return self._decoded(state.pending + text[offsets[id] : offsets[id + 1]].tobytes(), id)
+        data = state.pending + self._bytes_of(id, begun=state.begun)
+        n, after = self._decided(data, id)
+        return data[:n].decode("utf-8", "replace"), after
 
     def read_many(self, state: ByteState, ids: Int32Array) -> tuple[str, ByteState]:
-        if not len(ids):
-            return "", state
-        first, last = "", int(ids[-1])
-        if not state.begun:
-            first, state = self.read(state, int(ids[0]))
-            ids = ids[1:]
-        text, state = self._decoded(state.pending + spell(*self._spelled, ids)[0].tobytes(), last)
-        return first + text, state
+        data, state = self.spell_many(state, ids, b"")
+        return str(data, "utf-8", "replace"), state
 
-    def _decoded(self, data: bytes, last: int) -> tuple[str, ByteState]:
-        """Return the decided text of bytes, the last of them from an id, and the rest of them."""
-        if self._ends_word is not None and self._ends_word[last] and data:
+    def spell_many(self, state: ByteState, ids: Int32Array, before: bytes) -> tuple[memoryview, ByteState]:
+        if not len(ids):
+            return memoryview(before), state
+        last, before = int(ids[-1]), before + state.pending
+        if not state.begun:
+            before += self._bytes_of(int(ids[0]), begun=False)
+            ids = ids[1:]
+        data = spell(*self._spelled, ids, before)[0].data
+        n, state = self._decided(data, last)
+        return data[:n], state
+
+    def _bytes_of(self, id: int, *, begun: bool) -> bytes:
+        text, offsets = self._spelled if begun or self._first is None else self._first
+        return text[offsets[id] : offsets[id + 1]].tobytes()
+
+    def _decided(self, data: bytes | memoryview, last: int) -> tuple[int, ByteState]:
+        """Return the number of decided bytes, the last of them from an id, and the state after them."""
+        n = len(data)
+        if self._ends_word is not None and self._ends_word[last] and n:
             # Before the space, or the end of the text, no character continues.
-            return data[:-1].decode("utf-8", "replace"), ByteState(True, b" ")
-        text, n = codecs.utf_8_decode(data, "replace", False)
-        return text, ByteState(True, data[n:])
+            return n - 1, ByteState(True, b" ")
+        if not n or data[-1] < 0x80:
+            return n, _BEGUN
+        end = bytes(data[-_MOST_PENDING:])
+        pending = end[codecs.utf_8_decode(end, "replace", False)[1] :]
+        return n - len(pending), ByteState(True, pending)
 
     def finish(self, state: ByteState) -> str:
         return "" if state.pending == b" " else state.pending.decode("utf-8", "replace")
@@ -113,8 +138,7 @@ class ByteStates(TextStates):
         spelled, lengths = spell(*self._spelled, ids)
         data = spelled.tobytes()
         if not state.begun and len(ids):
-            text, offsets = self._first or self._spelled
-            first = text[offsets[ids[0]] : offsets[ids[0] + 1]].tobytes()
+            first = self._bytes_of(int(ids[0]), begun=False)
             data = first + data[lengths[0] :]
             lengths[0] = len(first)
         data, before = state.pending + data, len(state.pending)

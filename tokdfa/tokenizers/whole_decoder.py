@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import suppress
 from copy import copy
 from functools import cached_property
 from itertools import pairwise
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, running_sum
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.kernels.walk.neighbours import are_broken
@@ -169,13 +168,14 @@ class WholeDecoder(Decoder):
         """Return whether so many ids that follow others are read faster by their bytes than by the steps."""
         return self._spelled_for(n_ids) is not None
 
-    def later_text(self, ids: Int32Array) -> str:
-        """Return the text of checked ids that follow others, with no run of byte tokens across their ends."""
-        spelled = self._spelled_for(len(ids))
-        if spelled is not None:
-            with suppress(UnicodeDecodeError):
-                return spell(*spelled, ids)[0].tobytes().decode("utf-8")
-        return self.later.text_of(ids).text
+    def spell_later(self, ids: Int32Array, before: bytes) -> Uint8Array:
+        """Return the bytes of checked ids that follow others, after some bytes; see `spells`.
+
+        No run of byte tokens crosses the ends of the ids. If a run is not UTF-8, its bytes are not replaced.
+        """
+        spelled = self._strings.texts.spelled
+        assert spelled is not None
+        return spell(*spelled, ids, before)[0]
 
     def iter_text(self, chunks: Iterable[npt.ArrayLike], errors: str = "strict") -> Generator[str, None, None]:
         _check_replaced(errors)

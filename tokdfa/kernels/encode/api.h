@@ -15,6 +15,7 @@ enum {
     TOKDFA_CONTINUATION = 128,
     TOKDFA_EVENT_BITS = 2,
     TOKDFA_PAGE_BITS = 8,
+    TOKDFA_WINDOW_BITS = 12,
     TOKDFA_OF_BYTES = -1,
     TOKDFA_BLOCK_BITS = 7,
     TOKDFA_NO_NUMBER = 0x1FFFFF,
@@ -243,6 +244,29 @@ typedef struct {
 
 int64_t tokdfa_find_added(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text, int64_t size,
                           int64_t *spans, int64_t n_spans);
+
+/* A set of windows of strings, see windows.h: one or more of each string. Read-only once it is built. */
+typedef struct {
+    const uint8_t *filter;   /* 576: which bytes may begin one, see `may_begin`; used if there are no bits */
+    const uint64_t *bits;    /* by hash, 1 << TOKDFA_WINDOW_BITS; or none */
+    int64_t n_bits;
+    const uint64_t *offsets; /* by another hash: a bit for each offset in a string; a power of two, at most 2**16 */
+    int64_t n_offsets;
+    uint64_t mask;           /* the bytes of a window in a number of eight */
+    int64_t stride;          /* 1, 2, or 4 with windows of eight bytes: so many of each string follow each other */
+    int64_t last;            /* the largest offset of a window in its string, below 64 */
+} tokdfa_windows;
+
+/* Strings to find in texts, as added tokens of the outer level. Read-only once it is built. */
+typedef struct {
+    const tokdfa_added_tokens *added;
+    const tokdfa_windows *paired, *tiny, *brief, *large; /* NULL without any; each string is in one of them */
+    int64_t back; /* the size of the longest string, or the largest offset of a window and eight */
+} tokdfa_strings;
+
+int64_t tokdfa_next_window(const tokdfa_windows *windows, const uint8_t *text, int64_t at, int64_t end);
+int64_t tokdfa_find_string(const tokdfa_strings *strings, tokdfa_added_scan *scan, const uint8_t *text, int64_t size,
+                           int64_t *end);
 
 int64_t tokdfa_cut_characters(const tokdfa_characters *characters, const uint8_t *text, int64_t size,
                               const int64_t *bounds, int64_t n_pieces, int64_t *begun, int64_t *firsts);

@@ -15,8 +15,10 @@ _BLOCK = 1 << 15
 """Number of words to measure at once, so that their lengths stay in the cache."""
 
 
-def spell(text: Uint8Array, offsets: Int64Array, numbers: Int32Array) -> tuple[Uint8Array, Int64Array]:
-    """Return the words of some numbers, one after the other, and the length of each.
+def spell(
+    text: Uint8Array, offsets: Int64Array, numbers: Int32Array, before: bytes = b""
+) -> tuple[Uint8Array, Int64Array]:
+    """Return the words of some numbers, one after the other and after some bytes, and the length of each.
 
     Word i is ``text[offsets[i]:offsets[i + 1]]``. Negative numbers stand for the empty word; the others, checked, are
     smaller than there are words.
@@ -24,9 +26,10 @@ def spell(text: Uint8Array, offsets: Int64Array, numbers: Int32Array) -> tuple[U
     lengths: Int64Array = np.empty(len(numbers), dtype=np.int64)
     pointers = readable(offsets, np.int64), readable(numbers, np.int32)
     size = lib.tokdfa_spelled_lengths(*pointers, len(numbers), writable(lengths, np.int64))
-    spelled = np.empty(size, dtype=np.uint8)
+    spelled = np.empty(len(before) + size, dtype=np.uint8)
+    spelled[: len(before)] = np.frombuffer(before, dtype=np.uint8)
     spelling = readable(text, np.uint8), len(text), *pointers, len(numbers)
-    lib.tokdfa_spell(*spelling, writable(spelled, np.uint8), len(spelled))
+    lib.tokdfa_spell(*spelling, writable(spelled[len(before) :], np.uint8), size)
     return spelled, lengths
 
 
