@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple, TypeAlias
@@ -112,6 +112,12 @@ def normalize(text: str, form: Form) -> str:
     if text.isascii():
         return text
     return _changed(form).sub(lambda match: _normalized(match.group(), form), text)
+
+
+def changing(text: str, form: Form) -> Iterator[tuple[int, int]]:
+    """Yield where the segments of a text that a form can change begin and end; both sides are normalized separately."""
+    if not text.isascii():
+        yield from (match.span() for match in _changed(form).finditer(text))
 
 
 @cache

@@ -91,24 +91,37 @@ class Change(NamedTuple):
 def boundaries(form: Form) -> BoolArray:
     """Return, for each code point, whether every text has a boundary before it.
 
-    Normalization never changes such a character, nor anything across the offset before it: the texts before and after
-    the boundary are normalized by themselves. It is unchanged alone, has no combining class, and the first part of its
-    decomposition composes with nothing that precedes it; see Unicode Standard Annex 15, section 9.
+    Normalization never changes such a character, nor anything across the offset before it: it is unchanged alone, and
+    `begins_segment`. See Unicode Standard Annex 15, section 9.
     """
-    data = tables()
-    found: BoolArray = np.ones(LAST + 1, dtype=np.bool_)
-    seconds = joining() if form in ("NFC", "NFKC") else frozenset[str]()
-    for character in {*data.combining, *seconds}:
-        found[ord(character)] = False
-    changed = {*data.decompositions, *(data.compatibility if form in ("NFKC", "NFKD") else ())}
-    for character in changed:
-        first = data.decompose(character, compatibility=form in ("NFKC", "NFKD"))[0]
-        if first in data.combining or first in seconds or normalize(character, form) != character:
-            found[ord(character)] = False
+    found = begins_segment(form).copy()
+    for character in _decomposed(form):
+        found[ord(character)] &= normalize(character, form) == character
     if form in ("NFD", "NFKD"):
         found[HANGUL_FIRST : HANGUL_LAST + 1] = False
     found.setflags(write=False)
     return found
+
+
+@cache
+def begins_segment(form: Form) -> BoolArray:
+    """Return, for each code point, whether the texts before it and from it on are always normalized by themselves.
+
+    The first part of its decomposition has no combining class, and composes with nothing that precedes it.
+    """
+    data = tables()
+    found: BoolArray = np.ones(LAST + 1, dtype=np.bool_)
+    seconds = joining() if form in ("NFC", "NFKC") else frozenset[str]()
+    for character in {*data.combining, *seconds, *_decomposed(form)}:
+        first = data.decompose(character, compatibility=form in ("NFKC", "NFKD"))[0]
+        found[ord(character)] = first not in data.combining and first not in seconds
+    found.setflags(write=False)
+    return found
+
+
+def _decomposed(form: Form) -> set[str]:
+    """Return the characters that a form decomposes, without the Hangul syllables."""
+    return {*tables().decompositions, *(tables().compatibility if form in ("NFKC", "NFKD") else ())}
 
 
 @lru_cache(maxsize=1 << 12)

@@ -86,7 +86,7 @@ class Occurrences:
         self.words = tuple(special.text for special in self._specials if special.single_word)
         self._strips_left = any(special.lstrip for special in self._specials)
         self.longest = max((len(special.text) for special in self._specials), default=0)
-        contents = sorted({special.text for special in self._specials}, key=len, reverse=True)
+        contents = self._contents = sorted({special.text for special in self._specials}, key=len, reverse=True)
         self._beginnings = {text[:n] for text in contents for n in range(1, len(text))}
         self._endings = {text[n:] for text in contents for n in range(1, len(text))}
         # Several tokens may begin at one offset; the longest covers the others, if none is odd.
@@ -102,6 +102,9 @@ class Occurrences:
         if self._occurrences is None:
             return inside, starts, len(text) + 1
         undecided = len(text) + 1
+        if not (around.begins or around.ends) and any(text in content[1:-1] for content in self._contents):
+            inside[:] = True
+            undecided = 0
         for match in self._occurrences.finditer(text):
             start, content = match.start(), match.group(1)
             for special in self._beginning_at(text, start, content):
@@ -134,6 +137,15 @@ class Occurrences:
                     high += 1
                 inside[: high + 1] = True
         return inside, starts, undecided
+
+    def first_across(self, text: str, at: int) -> int:
+        """Return where the first token that goes across an offset begins, or its white space; the end without one."""
+        found = len(text)
+        for special in self._specials if at < len(text) else ():
+            for start in range(max(at - len(special.text) + 1, 0), at):
+                if text.startswith(special.text, start):
+                    found = min(found, max(self._extent(text, start, at, special)[0], 0))
+        return found
 
     def _beginning_at(self, text: str, start: int, longest: str) -> Sequence[str]:
         if not self._odd:

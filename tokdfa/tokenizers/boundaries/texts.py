@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from codecs import utf_8_decode
+from collections.abc import Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.kernels.walk.parts import outer_symbols
-from tokdfa.regex.unicode.normalization import Form, Sides, normalize
-from tokdfa.regex.unicode.quick_check import boundaries, composites, is_normal
+from tokdfa.regex.unicode.normalization import Form, Sides, changing, normalize
+from tokdfa.regex.unicode.quick_check import begins_segment, boundaries, composites, is_normal
 from tokdfa.regex.unicode.utf8 import begins_symbol
 from tokdfa.tokenizers.boundaries.added import AddedPairs, Around, Occurrences
 from tokdfa.tokenizers.boundaries.protocol import CUT, DOUBT, PairBoundaries
+from tokdfa.tokenizers.encoding.added_tokens import Span
 from tokdfa.tokenizers.normalizers.steps import UnicodeForm
 from tokdfa.tokenizers.pretokenizers.safe_pieces import codes_of, safe_pieces
 
@@ -47,6 +49,28 @@ class _Block(NamedTuple):
     undecided: int
 
 
+class _Outer(NamedTuple):
+    """Special tokens that were found before a text was brought into the form, by offsets of that form.
+
+    They are unchanged there. `inside`, of shape (characters + 1,), is whether one may go across each offset, or the
+    offset is within the form of a segment. One may begin at `starts`, if the next text completes it, and anything may
+    be changed so from `open_at` on. `spans` are the tokens found.
+    """
+
+    inside: BoolArray
+    starts: list[int]
+    spans: Sequence[Span]
+    open_at: int
+
+    def within(self, first: int, last: int) -> _Outer:
+        """Return them for a part of the form."""
+        spans = [
+            (start - first, end - first, token) for start, end, token in self.spans if first <= start and end <= last
+        ]
+        starts = [start - first for start in self.starts if first <= start < last]
+        return _Outer(self.inside[first : last + 1], starts, spans, self.open_at - first)
+
+
 class TextBoundaries(PairBoundaries):
     """The boundaries of a tokenizer that has `read_in_form`.
 
@@ -60,9 +84,8 @@ class TextBoundaries(PairBoundaries):
 
     An offset is *always cut* if the two symbols decide all of this. It is *safe* if the text around decides it, for any
     continuation. The pieces are decided exactly; without a pre-tokenizer, or with one that is not an automaton, only
-    the ends of special tokens are safe. A text that is not in the normalization form is first cut where it is always
-    cut. Each part is brought into the form; if it has special tokens that are found before that, nothing within it is
-    known to be safe.
+    the ends of special tokens are safe. A text that is not in the normalization form is brought into it, but not its
+    special tokens that are found before that. Then it has the safe offsets of its form.
     """
 
     def __init__(self, tokenizer: Tokenizer, plain: Tokenizer, form: Form | None) -> None:
@@ -76,7 +99,7 @@ class TextBoundaries(PairBoundaries):
         found = plain.found_specials
         self._added = [AddedPairs([token for token in found if token.level == n], touches=False) for n in (0, 1)]
         self._occurrences = Occurrences(found)
-        self._outer = [special.text for special in found if special.text and special.level == 0]
+        self._outer, self._inner = (Occurrences([token for token in found if token.level == n]) for n in (0, 1))
 
     # Decided by two symbols
 
@@ -190,97 +213,108 @@ class TextBoundaries(PairBoundaries):
         around = Around(begins, ends)
         if self._form is None:
             return self._of_normal(text, around)
+        cut = self._cut_by_two(text)
+        # Any text may follow the last part, which is then perhaps no longer in the form.
+        last = int(np.flatnonzero(cut).max(initial=0))
+        if is_normal(text.encode("utf-8", "surrogatepass"), self._form):
+            safe, _, undecided = self._of_normal(text, around)
+        else:
+            safe, undecided = self._of_other(text, self._form, around), len(text) + 1
+        # Two characters may decide although the text after them changes the right one. It is so in both branches: a
+        # part of a text has the offsets of the whole.
+        return Safe(safe | cut, cut, undecided if ends else min(undecided, last + 1))
+
+    def _of_other(self, text: str, form: Form, around: Around) -> BoolArray:
+        """Return the safe offsets of a text that is not in the form, by the safe offsets of its form."""
+        inside, starts, _ = self._outer.inside(text, around)
+        outside = np.flatnonzero(~inside)
+        first = 0 if around.begins else int(outside[0]) if len(outside) else len(text)
+        found = [(first + start, first + end, token) for start, end, token in self._finder.outer_spans(text[first:])]
+        normal, offsets = _in_form(text, form, [span[:2] for span in found if span[2] is not None])
+        known = offsets >= 0
+        across: BoolArray = np.ones(len(normal) + 1, dtype=np.bool_)
+        across[offsets[known]] = inside[known]
+        spans = [(int(offsets[start]), int(offsets[end]), token) for start, end, token in found if token is not None]
+        # A token that begins within a segment that changes makes it another one.
+        open_at = min((int(offsets[:start].max()) for start in starts if not known[start]), default=len(normal))
+        outer = _Outer(across, [int(offsets[start]) for start in starts if known[start]], spans, open_at)
+        cut = self._cut_by_two(normal) & ~across
+        cut[open_at:] = False
+        of_form = self._of_normal(normal, around, outer).offsets | cut
+        safe: BoolArray = np.zeros(len(text) + 1, dtype=np.bool_)
+        safe[known] = of_form[offsets[known]]
+        return safe
+
+    def _cut_by_two(self, text: str) -> BoolArray:
+        """Return, for each offset, whether the two characters there decide that the text is always cut."""
         cut: BoolArray = np.zeros(len(text) + 1, dtype=np.bool_)
         codes = codes_of(text).astype(np.int64)
         cut[1:-1] = self.known_of(codes[:-1], codes[1:]) == CUT
-        # Any text may follow the last part, which is then perhaps no longer in the form.
-        last = int(np.flatnonzero(cut).max(initial=0))
-        if self._is_normal(text):
-            safe, _, undecided = self._of_normal(text, around)
-            # Two characters may decide although the text after them changes the right one. It is so in both branches: a
-            # part of a text has the offsets of the whole.
-            safe |= cut
-        else:
-            safe = self._of_parts(text, np.flatnonzero(cut).tolist(), around)
-            undecided = len(text) + 1
-        return Safe(safe, cut, undecided if ends else min(undecided, last + 1))
+        return cut
 
-    def _of_parts(self, text: str, cuts: list[int], around: Around) -> BoolArray:
-        """Return the safe offsets of a text that is not in the form, given the offsets that two characters decide."""
-        safe: BoolArray = np.zeros(len(text) + 1, dtype=np.bool_)
-        for start, end in pairwise((0, *cuts, len(text))):
-            part = text[start:end]
-            inner = Around(around.begins or start > 0, around.ends or end < len(text))
-            safe[start : end + 1] = self._of_part(part, inner)
-            safe[start], safe[end] = inner
-        return safe
-
-    def _of_part(self, part: str, around: Around) -> BoolArray:
-        """Return the safe offsets of a text that need not be in the form, by the safe offsets of its form."""
-        if self._form is None or self._is_normal(part):
-            return self._of_normal(part, around).offsets
-        safe: BoolArray = np.zeros(len(part) + 1, dtype=np.bool_)
-        bounds = np.unique([0, *np.flatnonzero(boundaries(self._form)[codes_of(part)]), len(part)])
-        parts = [normalize(part[start:end], self._form) for start, end in pairwise(bounds.tolist())]
-        normal = "".join(parts)
-        if not self._outer or self._has_no_outer(part, normal, around):
-            safe[bounds] = self._of_normal(normal, around).offsets[np.cumsum([0, *map(len, parts)])]
-        return safe
-
-    def _has_no_outer(self, text: str, normal: str, around: Around) -> bool:
-        """Return whether no special token found before normalization is in a text or its form, even at an open end."""
-        begin, end = slice(self._occurrences.longest), slice(-self._occurrences.longest, None)
-        alike = (around.begins or text[begin] == normal[begin]) and (around.ends or text[end] == normal[end])
-        return alike and not any(special in text or special in normal for special in self._outer)
-
-    def _is_normal(self, text: str) -> bool:
-        return self._form is None or is_normal(text.encode("utf-8", "surrogatepass"), self._form)
-
-    def _of_normal(self, text: str, around: Around) -> Safe:
-        """Return the safe offsets of a text in the form, if there is one."""
+    def _of_normal(self, text: str, around: Around, outer: _Outer | None = None) -> Safe:
+        """Return the safe offsets of a text in the form, if there is one; `outer` if it was another text before."""
         begins, ends = around
         safe, free = np.zeros((2, len(text) + 1), dtype=np.bool_)
         safe[0], safe[-1] = begins, ends
-        known, first = len(text), 0
+        known, first = len(text) if outer is None else outer.open_at, 0
         if self._form is not None:
             steady = boundaries(self._form)[codes_of(text)]
             # The next text may change this one from its last steady character on, unless that ends it and composes
             # with nothing. The text before may change it up to its first steady character.
             steady_at = np.flatnonzero(steady)
             if not ends and not (text and steady[-1] and not composites(text[-1], self._form)):
-                known = int(steady_at[-1]) if len(steady_at) else 0
+                known = min(known, int(steady_at[-1]) if len(steady_at) else 0)
             if not begins:
                 first = int(steady_at[0]) if len(steady_at) else known
         while not ends and self._occurrences.words and text.endswith(self._occurrences.words, first, known):
             # Whether a single word is found depends on the next text.
             known -= next(len(word) for word in self._occurrences.words if text.endswith(word, first, known))
+        if not ends:
+            # A token of level 1 is not found if one of level 0 that begins within it is completed by the next text.
+            starts = [] if outer is None else outer.starts
+            late = min(self._outer.inside(text[:known], Around(True, False))[2], *starts, known)
+            known = min(known, self._inner.first_across(text[:known], late))
         if first <= known:
             part = slice(first, known + 1)
-            undecided = first + self._find(text[first:known], around, safe[part], free[part])
+            within = None if outer is None else outer.within(first, known)
+            undecided = first + self._find(text[first:known], around, safe[part], free[part], within)
         else:
             undecided = known
         if self._form is not None:
             safe[1:-1] &= steady[1:]
-        if self._puts_space:
-            safe[1:-1] &= codes_of(text)[1:] == ord(" ")
         return Safe(safe, free & safe, undecided if not ends else len(text) + 1)
 
-    def _find(self, text: str, around: Around, safe: BoolArray, free: BoolArray) -> int:
+    def _find(self, text: str, around: Around, safe: BoolArray, free: BoolArray, outer: _Outer | None) -> int:
         """Find the safe offsets of a text, and return the first that the next text may decide."""
         inside, starts, undecided = self._occurrences.inside(text, around)
+        if outer is not None:
+            inside |= outer.inside
+            starts += outer.starts
         outside = np.flatnonzero(~inside)
         first = 0 if around.begins else int(outside[0]) if len(outside) else len(text) + 1
         if first <= len(text):
-            undecided = min(undecided, self._scan(text, first, starts, around, safe, free))
+            known = None if outer is None else outer.within(first, len(text)).spans
+            spans = self._finder.spans(text[first:], known)
+            undecided = min(undecided, self._scan(text, first, spans, starts, around, safe, free))
         safe[1:] &= ~inside[1:]
         if not around.begins:
             safe[0] = False
         return undecided
 
-    def _scan(self, text: str, first: int, starts: list[int], around: Around, safe: BoolArray, free: BoolArray) -> int:
+    def _scan(
+        self,
+        text: str,
+        first: int,
+        spans: list[Span],
+        starts: list[int],
+        around: Around,
+        safe: BoolArray,
+        free: BoolArray,
+    ) -> int:
         """Find the safe offsets of the pieces from an offset on; return the first that the next text may decide."""
         undecided = len(text) + 1
-        for start, stop, special in self._finder.spans(text[first:]):
+        for start, stop, special in spans:
             at, end = first + start, first + stop
             if special is not None:
                 safe[end] = free[end] = True
@@ -296,11 +330,39 @@ class TextBoundaries(PairBoundaries):
                 part = slice(at + 1, end + 1)
                 safe[part], free[part], first_open = self._pieces.within(segment, state, shifted, ends=ends)
                 undecided = min(undecided, at + first_open if first_open <= len(segment) else undecided)
+                if self._puts_space:
+                    safe[at + 1 : end] &= codes_of(segment)[1:] == ord(" ")
             elif not ends:
                 undecided = min(undecided, at + 1)
             safe[end] |= ends
             free[end] |= end < len(text)
         return undecided
+
+
+def _in_form(text: str, form: Form, kept: list[tuple[int, int]]) -> tuple[str, Int64Array]:
+    """Return a text in the form, but with spans that are kept, and where its offsets are there.
+
+    The int64 array, of shape (characters + 1,), is -1 for offsets within a segment that changes.
+    """
+    begins = begins_segment(form)[codes_of(text)]
+    gaps = pairwise((0, *(offset for span in kept for offset in span), len(text)))
+    grown: Int64Array = np.zeros(len(text) + 1, dtype=np.int64)
+    is_within: BoolArray = np.zeros(len(text) + 1, dtype=np.bool_)
+    parts: list[str] = []
+    done = 0
+    for low, high in islice(gaps, 0, None, 2):
+        for start, end in changing(text[low:high], form):
+            inner = low + start + 1 + np.flatnonzero(begins[low + start + 1 : low + end])
+            for at, stop in pairwise((low + start, *inner.tolist(), low + end)):
+                segment = text[at:stop]
+                changed = normalize(segment, form)
+                if changed != segment:
+                    parts += text[done:at], changed
+                    grown[stop] = len(changed) - len(segment)
+                    is_within[at + 1 : stop] = True
+                    done = stop
+    offsets = np.arange(len(text) + 1) + np.cumsum(grown)
+    return "".join((*parts, text[done:])), np.where(is_within, -1, offsets)
 
 
 def _why_none(tokenizer: Tokenizer, plain: Tokenizer, form: Form | None) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from tokdfa.tokenizers.encoding.special import Special
 _LEVELS = (0, 1)
 # A trie of them takes a microsecond and some bytes for each character; the largest vocabularies have 100,000.
 _MOST_CHARACTERS = 1 << 20
+
+Span: TypeAlias = tuple[int, int, Special | None]
+"""Where a segment of a text begins and ends, and the added token that it is, if it is one."""
 
 
 class AddedTokens:
@@ -96,11 +100,29 @@ class AddedTokens:
         """Return the segments of a text that is not normalized, none of them empty."""
         return [text[start:stop] if special is None else special for start, stop, special in self.spans(text)]
 
-    def spans(self, text: str) -> list[tuple[int, int, Special | None]]:
-        """Return where each of these segments begins and ends, and the token; None for text between tokens."""
-        return [*self._spans(text, self._finder)] if self else [(0, len(text), None)] if text else []
+    def spans(self, text: str, outer: Iterable[Span] | None = None) -> list[Span]:
+        """Return where each of these segments begins and ends, and the token; None for text between tokens.
 
-    def _spans(self, text: str, finder: AddedFinder) -> Iterator[tuple[int, int, Special | None]]:
+        With the spans of `outer` tokens, of level 0, the text is normalized between them.
+        """
+        if outer is None:
+            return [*self._spans(text, self._finder)] if self else [(0, len(text), None)] if text else []
+        found: list[Span] = []
+        done = 0
+        for start, stop, special in (*outer, (len(text), len(text), None)):
+            between = self._spans(text[done:start], self._inner_finder) if done < start else ()
+            found += ((done + low, done + high, token) for low, high, token in between)
+            if special is not None:
+                found.append((start, stop, special))
+            done = stop
+        return found
+
+    def outer_spans(self, text: str) -> list[Span]:
+        """Return the spans of the tokens of level 0, and of the text between them."""
+        outer = self.outer_finder
+        return [*self._spans(text, outer)] if outer and text else [(0, len(text), None)]
+
+    def _spans(self, text: str, finder: AddedFinder) -> Iterator[Span]:
         data = _utf8(text)
         found = finder.find(data)
         if len(found) and len(data) > len(text):
@@ -122,10 +144,9 @@ class AddedTokens:
 
         The one that begins it is normalized by `first`, and all others by `normalizer`.
         """
-        outer, inner = self.outer_finder, self._levels[1]
+        inner = self._levels[1]
         # Something may be put before the empty text, too.
-        spans = self._spans(text, outer) if outer and text else [(0, len(text), None)]
-        for start, stop, special in spans:
+        for start, stop, special in self.outer_spans(text):
             if special is not None:
                 yield special, start == 0
                 continue

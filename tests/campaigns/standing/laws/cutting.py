@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from typing import cast
 
 import tokdfa
 from tests.support.families import Member
+from tokdfa.tokenizers.boundaries.texts import TextBoundaries
+from tokdfa.tokenizers.encoding.special import odd_ones
 
 __all__ = ["check"]
 
@@ -50,6 +53,8 @@ def of_ids(member: Member, tokenizer: tokdfa.Tokenizer, drawn: random.Random, me
         return
     cuts = tokenizer.safe_cuts(ids).tolist()
     met["safe for ids"] += len(cuts)
+    if isinstance(tokenizer.boundaries, TextBoundaries) and member.begins_alike and not odd_ones(tokenizer.specials):
+        assert_alike(member, text, ids, cuts, met)
     for stop in range(len(ids) + 1):
         assert tokenizer.last_safe_cut(ids, stop) == max((cut for cut in cuts if cut <= stop), default=0), (ids, stop)
     shown = member.decode(ids)
@@ -58,3 +63,14 @@ def of_ids(member: Member, tokenizer: tokdfa.Tokenizer, drawn: random.Random, me
         whole = member.encode(shown + rest)
         if whole is not None:
             assert whole[: cuts[-1]] == ids[: cuts[-1]], (ids, cuts, rest)
+
+
+def assert_alike(member: Member, text: str, ids: list[int], cuts: list[int], met: Counter[str]) -> None:
+    """A text has the cuts of its ids, except where one character became several."""
+    tokenizer = cast(tokdfa.Tokenizer, member.tokenizer)
+    sizes = {len(member.encode(text[:cut]) or ()) for cut in tokenizer.safe_cuts(text).tolist()}
+    assert sizes <= {*cuts}, (text, ids, sizes, cuts)
+    met["alike"] += len(sizes)
+    for cut in {*cuts} - sizes:
+        parts = [[member.encode(text[:at]), member.encode(text[at:])] for at in range(1, len(text))]
+        assert [ids[:cut], ids[cut:]] not in parts, (text, ids, cut)
