@@ -148,6 +148,26 @@ def product(first: ByteMachine, second: ByteMachine, *, outside: bool = False) -
     return ByteMachine(table, column.reshape(-1).astype(np.int32), final, 1)
 
 
+def has_size(machine: ByteMachine, total: int) -> bool:
+    """Return whether some text that a trimmed automaton over bytes reads has `total` bytes."""
+    here = np.zeros(len(machine.table), dtype=np.bool_)
+    here[machine.initial] = True
+    known: dict[bytes, int] = {}
+    step = 0
+    while step < total:
+        before = known.setdefault(here.tobytes(), step)
+        if before < step:
+            # The sets repeat from here on: whole periods are left out.
+            step, known = total - (total - step) % (step - before), {}
+            if step == total:
+                break
+        after = np.zeros_like(here)
+        after[np.unique(machine.table[here])] = True
+        after[NOWHERE] = False
+        here, step = after, step + 1
+    return bool((here & machine.final).any())
+
+
 def trimmed(machine: ByteMachine, distance: Int32Array | None = None) -> ByteMachine:
     """Return an automaton with all targets that lead to the end of no text replaced by `NOWHERE`."""
     distance = distances(machine.table, machine.final) if distance is None else distance

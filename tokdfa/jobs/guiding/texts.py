@@ -13,7 +13,7 @@ from tokdfa.automata.lift import language
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import BoolArray, Int32Array, Uint32Array
 from tokdfa.base.errors import PatternError, WrongTypeError
-from tokdfa.jobs.guiding.byte_machines import NOWHERE, ByteMachine, distances, machine_of, product, trimmed
+from tokdfa.jobs.guiding.byte_machines import NOWHERE, ByteMachine, distances, has_size, machine_of, product, trimmed
 from tokdfa.jobs.guiding.tokens import Tokens
 from tokdfa.kernels.guiding.product import merge_nodes
 from tokdfa.kernels.library import Struct
@@ -105,6 +105,7 @@ class Texts:
         bytewise, special_target = trimmed(machine, self.distance).apart()
         table, column, final = bytewise.table, bytewise.column, bytewise.final
         self._tokens, self._table, self._column = tokens, table, column
+        self._bytewise = bytewise
         self._special_target = special_target
         length = np.where(table == NOWHERE, np.iinfo(np.int32).max, self.distance[table])
         byte_of = np.zeros(table.shape[1], dtype=np.uint8)
@@ -119,22 +120,7 @@ class Texts:
 
     def has_size(self, total: int) -> bool:
         """Return whether some text of the language has `total` bytes."""
-        here = np.zeros(self.n_states + 1, dtype=np.bool_)
-        here[self.initial] = True
-        known: dict[bytes, int] = {}
-        step = 0
-        while step < total:
-            before = known.setdefault(here.tobytes(), step)
-            if before < step:
-                # The sets repeat from here on: whole periods are left out.
-                step, known = total - (total - step) % (step - before), {}
-                if step == total:
-                    break
-            after = np.zeros_like(here)
-            after[np.unique(self._table[here])] = True
-            after[NOWHERE] = False
-            here, step = after, step + 1
-        return bool((here & self.final).any())
+        return has_size(self._bytewise, total)
 
     def after_id(self, state: int, id: int) -> int:
         """Return the state after the text of an id; `NOWHERE` if no text of the language continues with it."""

@@ -9,12 +9,13 @@ import numpy.typing as npt
 
 from tokdfa.base.arrays import Int64Array
 from tokdfa.base.budget import Budget
-from tokdfa.base.errors import LimitExceededError
+from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.base.suggestions import SuggestsNames, expect
 from tokdfa.base.verdict import Verdict
 from tokdfa.jobs.measures.byte_tables import ByteTable, checked_table, of_formula
+from tokdfa.jobs.measures.of_tokenizers import streams_of
 from tokdfa.jobs.measures.paths import Paths, Search, Weights, are_zero
-from tokdfa.jobs.measures.streams import Streams, streams_of
+from tokdfa.jobs.measures.streams import Streams
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["ByteCheck", "Miscount", "check_bytes"]
@@ -127,6 +128,8 @@ def check_bytes(
     """
     expect(tokenizer, AnyTokenizer, "a tokenizer", "tokdfa.check_bytes(tokenizer, table)")
     wanted = of_formula(tokenizer, table) if isinstance(table, str) else checked_table(table, tokenizer.n_ids)
+    if tokenizer.why_not("bytes") is not None:
+        raise UnsupportedFeatureError("counts for every text are only known of byte pairs over bytes")
     streams = streams_of(tokenizer)
     weights = _weights(streams, of_formula(tokenizer, "bytes").counts, wanted)
     n_wrong = int(np.count_nonzero(weights.difference[1:].any(axis=0) & streams.ordinary))

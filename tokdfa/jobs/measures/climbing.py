@@ -132,7 +132,7 @@ class Climb:
             return int(group[0])
         streams = self._paths.streams
         edges = streams.edges(self._paths.parts(int(group[0]))[0])
-        number, target = int(np.searchsorted(edges.ids, id)), self._paths.parts(code)[0]
+        number, target = int(np.searchsorted(edges.labels, id)), self._paths.parts(code)[0]
         forbidden = streams.forbids(group % streams.n_rows, id)
         leads = np.where(forbidden, edges.cut[number] == target, edges.free[number] == target)
         return int(group[np.flatnonzero(leads)[0]])

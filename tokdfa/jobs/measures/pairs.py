@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import pairwise
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -24,17 +24,16 @@ from tokdfa.base.arrays import BoolArray, Int64Array
 from tokdfa.base.budget import Budget
 from tokdfa.jobs.measures.climbing import RESET
 from tokdfa.jobs.measures.streams import Streams
-from tokdfa.tokenizers.protocol import AnyTokenizer
 
 
 class Side:
     """The canonical streams of one of two tokenizers, with states as numbers: base and row."""
 
-    def __init__(self, tokenizer: AnyTokenizer, streams: Streams) -> None:
-        self.streams = streams
-        text, offsets = tokenizer.id_spellings
-        data, n_rows = text.tobytes(), streams.n_rows
-        self.word = [data[begin:end] for begin, end in pairwise(offsets.tolist())]
+    def __init__(self, streams: Streams) -> None:
+        self.streams, n_rows = streams, streams.n_rows
+        self.word = streams.words
+        self.n_tokens = (streams.ids >= 0).astype(int).tolist()
+        self.has_empty = not streams.sizes[streams.ordinary].all()
         self.ordinary = np.flatnonzero(streams.ordinary).tolist()
         self.n_rows = n_rows
         self._steps: dict[tuple[int, int], int | None] = {}
@@ -45,9 +44,9 @@ class Side:
         if key not in self._steps:
             base, row = divmod(code, self.n_rows)
             edges = self.streams.edges(base)
-            at = int(np.searchsorted(edges.ids, id))
+            at = int(np.searchsorted(edges.labels, id))
             found = -1
-            if at < len(edges.ids) and edges.ids[at] == id:
+            if at < len(edges.labels) and edges.labels[at] == id:
                 is_forbidden = bool(self.streams.forbids(np.array([row]), id)[0])
                 found = int((edges.cut if is_forbidden else edges.free)[at])
             self._steps[key] = None if found < 0 else found * self.n_rows + int(self.streams.sets.row_of[id])
@@ -61,9 +60,9 @@ class Side:
         """Return the ids that may follow in a state, of some ids."""
         base, row = divmod(code, self.n_rows)
         edges = self.streams.edges(base)
-        at = np.flatnonzero(useful[edges.ids])
+        at = np.flatnonzero(useful[edges.labels])
         forbidden = self.streams.sets.count_forbidding(edges.position[at], np.array([row])) > 0
-        found: list[int] = edges.ids[at][np.where(forbidden, edges.cut[at], edges.free[at]) >= 0].tolist()
+        found: list[int] = edges.labels[at][np.where(forbidden, edges.cut[at], edges.free[at]) >= 0].tolist()
         return found
 
     def all_targets(self, budget: Budget) -> dict[int, list[int]]:
@@ -79,7 +78,7 @@ class Side:
             edges = self.streams.edges(base)
             for part in (edges.free, edges.cut):
                 is_any = part >= 0
-                found.append(np.unique(part[is_any].astype(np.int64) * n_ids + edges.ids[is_any]))
+                found.append(np.unique(part[is_any].astype(np.int64) * n_ids + edges.labels[is_any]))
                 targets = np.unique(part[is_any])
                 n_bases = max(n_bases, int(targets.max(initial=0)) + 1)
                 seen = np.append(seen, np.zeros(max(n_bases - len(seen), 0), dtype=np.bool_))
@@ -128,6 +127,11 @@ class Reader:
         found: list[tuple[int, bytes, int]] = []
         for begin in range(len(data) + 1):
             here = front.pop(begin, {})
+            for id, (code, count) in product(self._ids.get(b"", ()), [*here.items()]):
+                # Labels without bytes, at the beginning of a text.
+                target = self._side.step(code, id)
+                if target is not None:
+                    here[target] = max(count + 1, here.get(target, 0))
             rest = data[begin:]
             if not rest or rest in self._prefixes:
                 found += [(code, rest, count) for code, count in here.items()]
@@ -139,7 +143,7 @@ class Reader:
                     for code, count in here.items():
                         target = self._side.step(code, id)
                         if target is not None:
-                            after[target] = max(count + 1, after.get(target, 0))
+                            after[target] = max(count + self._side.n_tokens[id], after.get(target, 0))
         return found
 
     def read_anywhere(self, data: bytes, targets: dict[int, list[int]]) -> list[tuple[int, bytes, int]]:
@@ -206,7 +210,8 @@ class Product:
                 break
             self._gaining(int(self.most[id]) - 1)
             known = max(known, int(self.most[id]))
-        return int(self.most.max(initial=1))
+        # One without bytes may come first.
+        return int(self.most.max(initial=1)) + self._second.has_empty
 
     def cycle(self, ratio: Fraction, *, from_start: bool = False) -> Found | None:
         """Return a cycle with more tokens of the second for each of the first than a ratio; None if there is none.

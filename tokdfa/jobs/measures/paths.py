@@ -54,12 +54,12 @@ class Paths:
         self.budget.check_time()
         edges = self.streams.edges(base)
         if useful is not None:
-            kept = np.flatnonzero(useful[edges.ids])
+            kept = np.flatnonzero(useful[edges.labels])
             edges = type(edges)(*(part[kept] for part in edges))
         n_forbidding = self.streams.sets.count_forbidding(edges.position, rows)
         free = (n_forbidding < len(rows)) & (edges.free >= 0)
         cut = (n_forbidding > 0) & (edges.cut >= 0) & ~(free & (edges.cut == edges.free))
-        ids = np.concatenate((edges.ids[free], edges.ids[cut]))
+        ids = np.concatenate((edges.labels[free], edges.labels[cut]))
         return self.coded(np.concatenate((edges.free[free], edges.cut[cut])), ids), ids
 
 
@@ -215,7 +215,7 @@ class Search:
             group = self._groups[kept.group[label]]
             base = self._paths.parts(int(kept.codes[group[0]]))[0]
             edges = streams.edges(base)
-            number = int(np.searchsorted(edges.ids, id))
+            number = int(np.searchsorted(edges.labels, id))
             forbidden = streams.forbids(kept.codes[group] % streams.n_rows, id)
             leads = np.where(forbidden, edges.cut[number] == target, edges.free[number] == target)
             ids.append(id)

@@ -20,7 +20,8 @@ import numpy as np
 
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.budget import Budget
-from tokdfa.jobs.measures.streams import Streams, streams_of
+from tokdfa.jobs.measures.of_tokenizers import streams_of
+from tokdfa.jobs.measures.streams import Streams
 from tokdfa.tokenizers.decoder import words_of
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -90,9 +91,9 @@ class Side:
     def after(self, base: int, row: int, ids: Int32Array) -> Int32Array:
         """Return the base after each of some ids, in the state of a base and a row; -1 where there is none."""
         edges = self.streams.edges(base)
-        if not len(edges.ids):
+        if not len(edges.labels):
             return np.full(len(ids), -1, dtype=np.int32)
-        at = np.minimum(np.searchsorted(edges.ids, ids), len(edges.ids) - 1)
+        at = np.minimum(np.searchsorted(edges.labels, ids), len(edges.labels) - 1)
         sets = self.streams.sets
         first, stop = int(sets.pointer[row]), int(sets.pointer[row + 1])
         position = edges.position[at]
@@ -100,7 +101,7 @@ class Side:
         forbidden = (position >= 0) & (span >= 0)
         forbidden[forbidden] = position[forbidden] < sets.stop[first:stop][span[forbidden]]
         found = np.where(forbidden, edges.cut[at], edges.free[at])
-        found[edges.ids[at] != ids] = -1
+        found[edges.labels[at] != ids] = -1
         return found
 
     def rows_by_base(self, budget: Budget) -> dict[int, Int64Array]:
@@ -128,7 +129,7 @@ class Side:
         n_forbidding = self.streams.sets.count_forbidding(edges.position, rows)
         found = np.full((2, len(self.words)), -1, dtype=np.int32)
         for way, targets, reached in ((0, edges.free, n_forbidding < len(rows)), (1, edges.cut, n_forbidding > 0)):
-            found[way, edges.ids] = np.where(reached, targets, -1)
+            found[way, edges.labels] = np.where(reached, targets, -1)
         return found[0], found[1]
 
 

@@ -23,14 +23,14 @@ from tokdfa.jobs.measures.paths import Paths
 
 
 class Pumped(NamedTuple):
-    """The ids of texts: the beginning, a part that may be repeated, and the end. Nothing is repeated if it is empty."""
+    """The labels of texts: the beginning, a part that may be repeated unless it is empty, and the end."""
 
     before: tuple[int, ...] = ()
     repeated: tuple[int, ...] = ()
     after: tuple[int, ...] = ()
 
-    def ids(self, times: int = 1) -> tuple[int, ...]:
-        """Return the ids with the part repeated so often."""
+    def labels(self, times: int = 1) -> tuple[int, ...]:
+        """Return the labels with the part repeated so often."""
         return self.before + self.repeated * times + self.after
 
 

@@ -4,46 +4,53 @@ A state is a base and a row. The base is everything that decides which ids may f
 the pre-tokenizer is, and which special token the text may be spelling. The row is the set of ids that the last id
 forbids within a piece. From one base, an id leads to one base for all rows that do not forbid it (`free`), and to one
 for all others (`cut`: a piece begins with it), if to any. Control tokens are not ordinary text.
+
+Edges have *labels*. Most are ids. In Llama-2, id 15043 is ` Hello`, but `Hello` at the beginning of a text: these are
+two labels. In BERT, the space between words is a label without an id. A path spells its text label by label.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import OrderedDict
+from collections.abc import Iterable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
-from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.jobs.guiding.prefixes import BaseKey, MoveTables, State, base_of, prefixes_of
-from tokdfa.jobs.guiding.texts import texts_of
-from tokdfa.jobs.guiding.tokens import FollowSets, tokens_of
-from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import Tokenizer, has_rules
-
-_MAX_KEPT = 1 << 25
+from tokdfa.jobs.guiding.tokens import FollowSets
+from tokdfa.tokenizers.decoder import Spellings, words_of
 
 
 class Edges(NamedTuple):
-    """The ids that may follow in the states of one base: arrays with an entry an id."""
+    """The labels that may follow in the states of one base, ascending: arrays with an entry a label."""
 
-    ids: Int32Array
-    free: Int32Array  # The base after an id that the row does not forbid; -1 for none
-    cut: Int32Array  # The base after an id that the row forbids; -1 for none
-    position: Int32Array  # The position of each id in the rows; -1 for ids that none forbids
+    labels: Int32Array
+    free: Int32Array  # The base after a label that the row does not forbid; -1 for none
+    cut: Int32Array  # The base after a label that the row forbids; -1 for none
+    position: Int32Array  # The position of each label in the rows; -1 for labels that none forbids
+
+
+_Paths = dict[tuple[int, int], tuple[int, ...]]
 
 
 class Streams(ABC):
     """The graph of the canonical streams of a tokenizer; base 0 and row 0 are the beginning.
 
-    From every state some stream continues to its end. `ordinary` are the ids of the graph, one entry an id.
+    From every state some stream continues to its end. All canonical streams are paths. Other paths are few; a text of a
+    path must be encoded before it is believed. `ordinary` are the labels of the graph, one entry a label, `ids` their
+    ids (-1 for none), and `spellings` their bytes.
     """
 
-    def __init__(self, sets: FollowSets, ordinary: BoolArray) -> None:
+    def __init__(self, sets: FollowSets, ordinary: BoolArray, ids: Int32Array, spellings: Spellings) -> None:
         self.sets = sets
         self.n_rows = len(sets.pointer) - 1
-        self.ordinary = ordinary
+        self.ordinary, self.ids, self.spellings = ordinary, ids, spellings
+        self.sizes: Int64Array = np.diff(spellings.offsets).astype(np.int64)
+
+    most_repeated = 3
+    """How often the part of a text may have to be repeated to see that it can be repeated at will."""
 
     @abstractmethod
     def edges(self, base: int) -> Edges:
@@ -53,80 +60,69 @@ class Streams(ABC):
     def is_final(self, base: int) -> bool:
         """Return whether a stream may end in the states of a base."""
 
-    def forbids(self, rows: IntegerArray, id: int) -> BoolArray:
-        """Return which of some rows forbid an id."""
+    @abstractmethod
+    def has_size(self, n_bytes: int) -> bool:
+        """Return whether some text of the language has a number of bytes."""
+
+    @cached_property
+    def words(self) -> list[bytes]:
+        """The bytes of each label."""
+        return words_of(self.spellings)
+
+    def spelled(self, labels: Iterable[int]) -> bytes:
+        """Return the text of labels."""
+        return b"".join(self.words[label] for label in labels)
+
+    def ids_of(self, labels: Iterable[int]) -> tuple[int, ...]:
+        """Return the ids of labels."""
+        return tuple(id for id in self.ids[[*labels]].tolist() if id >= 0)
+
+    @cached_property
+    def _labels_of(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for label in np.flatnonzero(self.ordinary).tolist():
+            found.setdefault(int(self.ids[label]), []).append(label)
+        return found
+
+    def after(self, base: int, row: int, labels: IntegerArray) -> Int32Array:
+        """Return the base after each of some labels, in the state of a base and a row; -1 where there is none."""
+        edges = self.edges(base)
+        if not len(edges.labels):
+            return np.full(len(labels), -1, dtype=np.int32)
+        at = np.minimum(np.searchsorted(edges.labels, labels), len(edges.labels) - 1)
+        forbidden = self.sets.count_forbidding(edges.position[at], np.array([row])) > 0
+        found = np.where(forbidden, edges.cut[at], edges.free[at])
+        found[edges.labels[at] != labels] = -1
+        return found
+
+    def labels_of(self, ids: Iterable[int]) -> tuple[int, ...] | None:
+        """Return the labels of a path with some ids that ends in a final state; None if there is none."""
+        paths: _Paths = {(0, 0): ()}
+        for id in [*ids, None]:
+            # Labels without an id may come first.
+            for state, path in [*self._stepped(paths, -1).items()]:
+                paths.setdefault(state, path)
+            if id is not None:
+                paths = self._stepped(paths, id)
+        return next((path for state, path in paths.items() if self.is_final(state[0])), None)
+
+    def _stepped(self, paths: _Paths, id: int) -> _Paths:
+        """Return the paths that follow some paths by an id, by the states in which they end."""
+        labels, found = self._labels_of.get(id, []), _Paths()
+        for (base, row), path in paths.items() if labels else ():
+            for label, target in zip(labels, self.after(base, row, np.array(labels)).tolist(), strict=True):
+                if target >= 0:
+                    found[target, int(self.sets.row_of[label])] = (*path, label)
+        return found
+
+    def forbids(self, rows: IntegerArray, label: int) -> BoolArray:
+        """Return which of some rows forbid a label."""
         sets = self.sets
-        position = int(sets.position[id])
+        position = int(sets.position[label])
         spans, lengths = sets.spans_of(rows)
         hits = (sets.start[spans] <= position) & (position < sets.stop[spans])
         found: BoolArray = np.bincount(np.repeat(np.arange(len(rows)), lengths), weights=hits, minlength=len(rows)) > 0
         return found
-
-
-class ByteStreams(Streams):
-    """The graph of a byte pair tokenizer over bytes that encodes texts unchanged; texts in a normal form count, too."""
-
-    def __init__(self, tokenizer: Tokenizer, language: str | None = None) -> None:
-        read = tokenizer.read_in_form
-        tokens = tokens_of(tokenizer if read is None else read[0])
-        prefixes = prefixes_of(tokens, None if language is None else texts_of(tokens, language, has_controls=False))
-        ordinary = tokens.usable | tokens.special
-        ordinary[tokenizer.control_ids] = False
-        super().__init__(tokens.follow_sets, ordinary)
-        self.texts = prefixes.texts
-        self._tables = MoveTables(prefixes)
-        self._prefixes = prefixes
-        self._keys: list[BaseKey] = [base_of(prefixes.initial)]
-        self._numbers: dict[BaseKey, int] = {self._keys[0]: 0}
-        self._edges: OrderedDict[int, Edges] = OrderedDict()
-        self._n_kept = 0
-
-    def edges(self, base: int) -> Edges:
-        """Return the edges of a base; those asked for last are kept."""
-        if base in self._edges:
-            self._edges.move_to_end(base)
-            return self._edges[base]
-        moves = self._tables.of(self._keys[base])
-        kept = np.flatnonzero(self.ordinary[moves.ids])
-        ids, spelled, text = moves.ids[kept], moves.spelled[kept], moves.text[kept]
-        free, cut = (self._bases(split[kept], spelled, text) for split in (moves.free, moves.cut))
-        found = self._edges[base] = Edges(ids, free, cut, moves.position[kept])
-        self._n_kept += len(ids)
-        while self._n_kept > _MAX_KEPT and len(self._edges) > 1:
-            self._n_kept -= len(self._edges.popitem(last=False)[1].ids)
-        return found
-
-    def _bases(self, split: Int32Array, spelled: Int32Array, text: Int32Array) -> Int32Array:
-        """Return the bases of states, -1 where there is none."""
-        keys = np.stack((split, spelled, text), axis=1)
-        number = (split.astype(np.int64) * (int(spelled.max(initial=0)) + 1) + spelled) * (
-            int(text.max(initial=0)) + 1
-        ) + text
-        _, first, inverse = np.unique(number, return_index=True, return_inverse=True)
-        found = [self._base((key[0], key[1], key[2])) if key[0] else -1 for key in keys[first].tolist()]
-        return np.array(found, dtype=np.int32)[inverse] if found else np.zeros(0, dtype=np.int32)
-
-    def _base(self, key: BaseKey) -> int:
-        number = self._numbers.setdefault(key, len(self._keys))
-        if number == len(self._keys):
-            self._keys.append(key)
-        return number
-
-    def is_final(self, base: int) -> bool:
-        """Return whether a stream may end in the states of a base."""
-        split, spelled, text = self._keys[base]
-        return self._prefixes.is_final(State(split, 0, spelled, text))
-
-
-def streams_of(tokenizer: AnyTokenizer, language: str | None = None) -> ByteStreams:
-    """Return the graph of the canonical streams of a tokenizer, with their texts in a language if one is given.
-
-    The tokenizer keeps the graph of all texts. Other tokenizers than byte pairs are refused.
-    """
-    if not has_rules(tokenizer):
-        what = f"counts for every text are only known of byte pairs, and these tokens are made by {tokenizer.algorithm}"
-        raise UnsupportedFeatureError(what)
-    return tokenizer.derived(ByteStreams) if language is None else ByteStreams(tokenizer, language)
 
 
 def grouped(keys: Int64Array) -> list[Int64Array]:

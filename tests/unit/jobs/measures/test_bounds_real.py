@@ -9,10 +9,10 @@ import tokenizers
 
 import tokdfa
 from tests.support.real_tokenizers import family_files
-from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.measures.extremes import Extreme
 
 BYTES = ("claude", "command_r_plus", "deepseek_v3", "gpt4o", "llama3_1", "mistral_nemo", "qwen2_5", "qwen3")
+CHARACTERS = ("baichuan2", "chatglm3", "gemma2", "gemma3", "internlm2", "llama2", "yi")
 QUESTIONS = ((None, None), (None, 1000), (r"\p{Han}+", 999), (r"[a-z]{1,12}", None), (r"\p{Thai}{5}", None))
 TEXTS = ("習近平的中国有限公司", "ประเทศไทย", "the quick brown fox", "a" * 40, " " * 300, "x=1\n\n\tif y:", "𠀀𠀁")
 
@@ -23,7 +23,7 @@ def confirmed(extreme: Extreme, library: tokenizers.Tokenizer) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", BYTES)
+@pytest.mark.parametrize("name", BYTES + CHARACTERS)
 def test_bounds_are_attained_and_hold_for_the_library(name: str) -> None:
     files = family_files()
     if name not in files:
@@ -60,13 +60,3 @@ def test_the_most_tokens_of_the_other_are_given_by_both_libraries(first: str, se
     if most.repeated is None:
         n_first, n_second = (len(each.encode(most.text, add_special_tokens=False).ids) for each in libraries)
         assert most.value == Fraction(n_second, n_first)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "reason"), [("llama2", "not over bytes"), ("gemma2", "not over bytes")])
-def test_characters_are_refused_by_name(name: str, reason: str) -> None:
-    files = family_files()
-    if name not in files:
-        pytest.skip(f"TOKDFA_FAMILIES has no {name}")
-    with pytest.raises(UnsupportedFeatureError, match=reason):
-        tokdfa.bounds(tokdfa.load(files[name]))

@@ -1,0 +1,107 @@
+"""Texts of a tokenizer in a language, found in the graph of its canonical streams and confirmed by encoding them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+
+from tokdfa.base.arrays import Int64Array
+from tokdfa.base.budget import Budget
+from tokdfa.base.errors import LimitExceededError, PatternError
+from tokdfa.jobs.measures.climbing import Climb, are_final, reach, start_of
+from tokdfa.jobs.measures.extremes import Extreme
+from tokdfa.jobs.measures.of_tokenizers import streams_of
+from tokdfa.jobs.measures.paths import Paths, Weights
+from tokdfa.jobs.measures.ratios import Pumped
+from tokdfa.regex.unicode.utf8 import begins_symbol
+from tokdfa.tokenizers.protocol import AnyTokenizer
+
+MOST_TRIED = 1000
+_SECONDS_FOR_TEXT = 20.0
+
+
+class Texts:
+    """The texts of a tokenizer in a language, as paths of `streams`; `paths` have a budget.
+
+    `n_tokens`, `n_bytes` and `n_characters` are what each label adds to a text.
+    """
+
+    def __init__(self, tokenizer: AnyTokenizer, language: str | None, budget: Budget) -> None:
+        self.tokenizer, self.language = tokenizer, language
+        self.streams = streams = streams_of(tokenizer, language)
+        self.n_tokens: Int64Array = (streams.ids >= 0).astype(np.int64)
+        self.n_bytes = streams.sizes
+        data, offsets = streams.spellings
+        begun = np.append(0, np.cumsum(begins_symbol(data)))
+        self.n_characters: Int64Array = np.diff(begun[offsets]).astype(np.int64)
+        none = np.zeros_like(self.n_bytes)
+        self.paths = Paths(streams, Weights(none[None], self.n_bytes[None], none), budget)
+        # A text is found even if the time for a proof is over.
+        self.paths_to_texts = self.paths.within(Budget(max_seconds=_SECONDS_FOR_TEXT, what="a first text"))
+
+    @cached_property
+    def reached(self) -> Climb:
+        """All states that streams reach."""
+        return reach(self.paths)
+
+    def single(self) -> list[int]:
+        """Return the labels that are the only one of a stream."""
+        codes, labels = self.paths_to_texts.following(0, np.zeros(1, dtype=np.int64), None)
+        return labels[are_final(self.paths, codes)].tolist() if len(labels) else []
+
+    def short(self) -> Iterator[Pumped]:
+        """Yield streams of one label or more, one for each final state, the shortest first."""
+        climb, is_any = start_of(self.paths_to_texts), False
+        while len(climb.frontier):
+            reached = climb.advance()
+            for code in reached[are_final(self.paths_to_texts, reached)].tolist():
+                is_any = True
+                yield Pumped(after=tuple(climb.path(code)[1]))
+        if not is_any:
+            what = "only the empty text" if self.streams.is_final(0) else "no text without control tokens"
+            raise PatternError(f"{what} is in the language", value=self.language)
+
+    def of_text(self, text: str) -> Pumped | None:
+        """Return the stream of a text; None if it is not a canonical one in the language."""
+        labels = self.streams.labels_of(self.tokenizer.encode(text).tolist())
+        return None if not labels or self.streams.spelled(labels) != text.encode() else Pumped(after=labels)
+
+    def has(self, stream: Pumped) -> bool:
+        """Return whether the tokenizer gives the ids of a stream for its text, however often a part is repeated."""
+        times = (1, 2, 3, self.streams.most_repeated) if stream.repeated else (1,)
+        return all(self._is_encoded(stream.labels(n)) for n in times)
+
+    def _is_encoded(self, labels: tuple[int, ...]) -> bool:
+        try:
+            text = self.streams.spelled(labels).decode()
+        except UnicodeDecodeError:
+            return False
+        return tuple(self.tokenizer.encode(text).tolist()) == self.streams.ids_of(labels)
+
+    def confirmed(self, streams: Iterable[Pumped]) -> Iterator[Pumped]:
+        """Yield the streams that the tokenizer gives for their texts."""
+        return (stream for stream in islice(streams, MOST_TRIED) if self.has(stream))
+
+    def first(self, streams: Iterable[Pumped]) -> Pumped:
+        """Return the first stream that the tokenizer gives for its text."""
+        for stream in self.confirmed(streams):
+            return stream
+        raise LimitExceededError("no text was found that the tokenizer leaves unchanged", value=self.language)
+
+    def count(self, stream: Pumped) -> Fraction:
+        """Return the number of tokens of a stream."""
+        return Fraction(len(self.streams.ids_of(stream.labels())))
+
+    def extreme(self, stream: Pumped, value: Fraction | None, proved: Fraction | None) -> Extreme:
+        """Return an extreme value with the text of a stream."""
+        spelled = self.streams.spelled
+        data, begin, part = spelled(stream.labels()), len(spelled(stream.before)), spelled(stream.repeated)
+        # A part that begins within a character is shown from the next one on.
+        while part and begin < len(data) and data[begin] & 0xC0 == 0x80:
+            part, begin = part[1:] + part[:1], begin + 1
+        repeated = part.decode("utf-8") if stream.repeated else None
+        return Extreme(value, proved, data.decode("utf-8"), self.streams.ids_of(stream.labels()), repeated)

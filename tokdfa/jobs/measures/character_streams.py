@@ -1,0 +1,164 @@
+"""The graph of the canonical streams of byte pairs over characters: Llama-2, Gemma, Yi.
+
+The rows are the tokens that may not be neighbours. Three automata say more about the next label: the text may not have
+begun, since Llama-2 puts a space before it that decoding removes; a character without a token may be spelled byte by
+byte; and the text may be spelling added tokens, of which the longest are found.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tokdfa.automata.lift import language
+from tokdfa.base.arrays import BoolArray, Int32Array
+from tokdfa.base.errors import UnsupportedFeatureError
+from tokdfa.jobs.guiding.byte_machines import ByteMachine, machine_of
+from tokdfa.jobs.guiding.tokens import FollowSets
+from tokdfa.jobs.measures.longer_matches import LongerMatches, Words
+from tokdfa.jobs.measures.product_streams import Factor, ProductStreams, TableFactor
+from tokdfa.regex.unicode.ranges import LAST
+from tokdfa.tokenizers.decoder import spellings, words_of
+from tokdfa.tokenizers.normalizers.steps import Chain, Replace
+from tokdfa.tokenizers.pretokenizers.steps import Split
+from tokdfa.tokenizers.tokenizer import Tokenizer
+
+_SURROGATES = slice(0xD800, 0xE000)
+
+
+def character_streams(tokenizer: Tokenizer, texts: ByteMachine | None = None) -> ProductStreams:
+    """Return the graph of a byte pair tokenizer over characters, with its texts in a language if one is given."""
+    _check(tokenizer)
+    n, spelled = tokenizer.n_ids, tokenizer.spelled
+    alone = tokenizer.token_to_id[tokenizer.whole_piece_tokens]
+    alone = alone[alone >= 0]
+    usual = words_of(spelled.usual)
+    first = usual if spelled.other is None else words_of(spelled.other)
+    begins = first != usual
+    n_labels = 2 * n if begins else n
+    sets = FollowSets(tokenizer.neighbours, n_labels, alone)
+    ordinary = sets.position[:n] >= 0
+    ordinary[alone] = True
+    ordinary[tokenizer.special_ids] = False
+    ordinary[[special.id for special in tokenizer.found_specials]] = True
+    ordinary[tokenizer.control_ids] = False
+    # Ids without a text are not given again for it, except at the beginning.
+    ordinary &= np.diff(spelled.usual.offsets) > 0
+    ids, words = np.arange(n, dtype=np.int32), usual
+    factors: list[Factor] = []
+    if begins:
+        sets.row_of[n:] = sets.row_of[:n]
+        ids, ordinary, words = np.tile(ids, 2), np.tile(ordinary, 2), usual + first
+    byte_of = _bytes_by_label(tokenizer, ids)
+    if (byte_of >= 0).any():
+        is_covered = _covered(tokenizer, [words[label] for label in np.flatnonzero(ordinary & (byte_of < 0)).tolist()])
+        # It comes first, since few labels follow within a character.
+        factors.append(_byte_by_byte(is_covered, byte_of))
+    if begins:
+        factors.append(_beginning(tokenizer, usual, first))
+    added = _added(tokenizer, ids, ordinary, words)
+    if added is not None:
+        factors.append(added)
+    return ProductStreams(sets, ordinary, ids, spellings(words), factors, texts, has_dead_ends=True)
+
+
+def _check(tokenizer: Tokenizer) -> None:
+    """Refuse tokenizers that cut texts into pieces, since tokens that may not be neighbours may then be."""
+    splitting = tokenizer.splitting
+    normalizer = None if tokenizer.rewriting is None else tokenizer.rewriting.normalizer
+    steps = normalizer.steps if isinstance(normalizer, Chain) else (normalizer,)
+    replaced = {step.pattern for step in steps if isinstance(step, Replace) and step.literal}
+    cuts = any(not (isinstance(step, Split) and step.literal and step.pattern in replaced) for step in splitting.steps)
+    reasons = {
+        "the pre-tokenizer splits texts over characters": cuts or splitting.byte_steps,
+        "the pre-tokenizer inserts spaces": splitting.prefix_space is not None or splitting.metaspace is not None,
+        "words end with a suffix": tokenizer.suffix is not None,
+        "tokens within words have a prefix": tokenizer.contents.prefix is not None,
+        "its symbols are letters that stand for bytes": tokenizer.why_not("letters") is None,
+        "the text of an id depends on whether it is the last one": tokenizer.spelled.varies == "last",
+    }
+    for why, holds in reasons.items():
+        if holds:
+            raise UnsupportedFeatureError(f"{why}, so the ids that may follow an id are not known")
+
+
+def _beginning(tokenizer: Tokenizer, usual: list[bytes], first: list[bytes]) -> TableFactor:
+    """Return the automaton of the beginning of a text, which the second half of the labels spell.
+
+    Its states: nothing was read; ids without a text, with the next one still the first, or not; the text has begun.
+    """
+    n, silent = tokenizer.n_ids, tokenizer.spelled.silent
+    probe = tokenizer.encode("a").tolist()
+    is_prefixed = bool(probe) and usual[probe[0]][:1] == b" "
+    specials = {*tokenizer.special_ids.tolist()}
+    table = np.full((4, 2 * n), -1, dtype=np.int32)
+    table[2:, :n] = 3
+    for id in range(n):
+        after = 3 if first[id] else 1 if silent is not None and silent[id] else 2
+        table[1, n + id] = after
+        # Where a prefix is removed, a text begins with one; where none is, a text does not begin with what is removed.
+        if id in specials or (usual[id] != first[id]) == is_prefixed:
+            table[0, n + id] = after
+    return TableFactor(table, (True, False, False, True))
+
+
+def _bytes_by_label(tokenizer: Tokenizer, ids: Int32Array) -> Int32Array:
+    """Return the byte for which each label stands in characters without a token, -1 for none."""
+    fallback = tokenizer.contents.fallback
+    symbols = () if fallback is None else fallback.bytes or ()
+    byte_of = {symbol: byte for byte, symbol in enumerate(symbols) if symbol is not None}
+    strings = tokenizer.token_strings
+    found: Int32Array = np.array([byte_of.get(string, -1) for string in strings], dtype=np.int32)[ids]
+    return found
+
+
+def _covered(tokenizer: Tokenizer, words: list[bytes]) -> BoolArray:
+    """Return for each code point whether a token has it, before normalization or after."""
+    found = np.zeros(LAST + 1, dtype=np.bool_)
+    found[_SURROGATES] = True
+    singles = {word.decode() for word in words if len(word) <= 4 and _is_character(word)}
+    found[[ord(character) for character in (*singles, *tokenizer.contents.characters)]] = True
+    return found
+
+
+def _is_character(word: bytes) -> bool:
+    try:
+        return len(word.decode()) == 1
+    except UnicodeDecodeError:
+        return False
+
+
+def _byte_by_byte(is_covered: BoolArray, byte_of: Int32Array) -> TableFactor:
+    """Return the automaton of characters without a token, which labels that stand for bytes spell."""
+    bounds = np.flatnonzero(np.diff(np.concatenate(([True], is_covered, [True])))).reshape(-1, 2)
+    ranges = "".join(f"\\U{low:08x}-\\U{high - 1:08x}" for low, high in bounds.tolist())
+    table = np.full((1, len(byte_of)), -1, dtype=np.int32)
+    table[0, byte_of < 0] = 0
+    if not ranges:
+        return TableFactor(table, (True,))
+    machine = machine_of(language(f"[{ranges}]", bytes(range(256))))
+    # The factor numbers the states within a character from 1 on; a whole character leads to 0.
+    within = np.flatnonzero(~machine.final[1:] & (np.arange(1, len(machine.final)) != machine.initial)) + 1
+    number = np.full(len(machine.final), -1, dtype=np.int32)
+    number[within] = np.arange(1, len(within) + 1)
+    number[machine.final] = 0
+    labels = np.flatnonzero(byte_of >= 0)
+    table = np.concatenate((table, np.full((len(within), len(byte_of)), -1, dtype=np.int32)))
+    table[:, labels] = number[machine.table[np.append(machine.initial, within)][:, machine.column[byte_of[labels]]]]
+    return TableFactor(table, (True, *[False] * len(within)))
+
+
+def _added(tokenizer: Tokenizer, ids: Int32Array, ordinary: BoolArray, words: list[bytes]) -> LongerMatches | None:
+    """Return the automaton of texts that spell no added token with other labels, nor a longer one.
+
+    None if they depend on the text next to them, or are found in normalized texts.
+    """
+    found = tokenizer.found_specials
+    if not found or any(special.single_word or special.level or special.normalized for special in found):
+        return None
+    trie = Words(special.content.encode() for special in found)
+    own = {special.id for special in found}
+    after = [
+        None if not usable else trie.unfinished(word) if id in own else trie.within(word)
+        for id, word, usable in zip(ids.tolist(), words, ordinary.tolist(), strict=True)
+    ]
+    return LongerMatches(trie, after, {label: words[label] for label in np.flatnonzero(ordinary).tolist()})

@@ -1,0 +1,91 @@
+"""The most tokens of another tokenizer for each token of one, over all texts that both leave unchanged."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import islice
+
+from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.jobs.measures.attained import MOST_TRIED, Texts
+from tokdfa.jobs.measures.climbing import RESET
+from tokdfa.jobs.measures.extremes import Extreme
+from tokdfa.jobs.measures.of_tokenizers import streams_of
+from tokdfa.jobs.measures.pairs import Found, Product, Side
+from tokdfa.jobs.measures.ratios import Pumped, pumped
+from tokdfa.tokenizers.protocol import AnyTokenizer
+
+
+def most_of_other(texts: Texts, other: AnyTokenizer) -> Extreme:
+    """Return the most tokens of another tokenizer for each token of this one."""
+    product = Product(Side(texts.streams), Side(streams_of(other, texts.language)), texts.paths.budget)
+    if not texts.n_tokens[texts.streams.ordinary].all():
+        what = "the ratio of another tokenizer's tokens is not known of WordPiece, where a space is no token"
+        raise UnsupportedFeatureError(what, hint="exchange the tokenizers")
+    value, stream = _first(texts, other)
+    proved = max(Fraction(int(product.most.max())), value)
+    try:
+        if value < proved:
+            product.prepare()
+            proved = max(Fraction(product.greatest()), value)
+        for from_start in (False, True):
+            ratio = value if from_start else max(value, Fraction(1))
+            while value < proved and (found := product.cycle(ratio, from_start=from_start)) is not None:
+                ratio, better = _better(texts, found)
+                if _ratio_of(texts, better, other) == ratio:
+                    value, stream = ratio, better
+            proved = min(proved, ratio)
+    except LimitExceededError:
+        pass
+    return texts.extreme(stream, value, proved)
+
+
+def _better(texts: Texts, found: Found) -> tuple[Fraction, Pumped]:
+    """Return the ratio of a cycle of the product, with the stream of the first tokenizer."""
+    if RESET not in found.steps:
+        ratio = Fraction(sum(found.counts), len(found.steps))
+        return ratio, pumped(texts.paths, found.state, found.steps)
+    begin = found.steps.index(RESET) + 1
+    parts: list[list[tuple[int, int]]] = [[]]
+    steps = [*zip(found.steps, found.counts, strict=True)]
+    for step in steps[begin:] + steps[:begin]:
+        parts.append([]) if step[0] == RESET else parts[-1].append(step)
+    ratio, labels = max(
+        (Fraction(sum(n for _, n in part), len(part)), [id for id, _ in part]) for part in parts if part
+    )
+    return ratio, Pumped(after=tuple(labels))
+
+
+def _ratio_of(texts: Texts, stream: Pumped, other: AnyTokenizer) -> Fraction | None:
+    """Return the tokens of another tokenizer for each token of a stream, or of its part; None if it has no text."""
+    if not texts.has(stream):
+        return None
+    counts = []
+    for times in (8, 16) if stream.repeated else (1,):
+        labels = stream.labels(times)
+        text = texts.streams.spelled(labels).decode()
+        given = other.encode(text)
+        if other.decode(given) != text:
+            return None
+        counts.append((len(given), len(texts.streams.ids_of(labels))))
+    more, less = counts[-1], counts[0] if stream.repeated else (0, 0)
+    return Fraction(more[0] - less[0], more[1] - less[1])
+
+
+def _first(texts: Texts, other: AnyTokenizer) -> tuple[Fraction, Pumped]:
+    """Return a text with many tokens of another tokenizer for each token, or one that is repeated, and their ratio."""
+    found: list[tuple[Fraction, Pumped]] = []
+    for streams in (_single(texts, other), texts.short()):
+        tried = ((_ratio_of(texts, stream, other), stream) for stream in islice(streams, 2 * MOST_TRIED))
+        found = [(ratio, stream) for ratio, stream in tried if ratio is not None]
+        if found:
+            return max(found, key=lambda pair: pair[0])
+    raise LimitExceededError("no text was found that both tokenizers leave unchanged")
+
+
+def _single(texts: Texts, other: AnyTokenizer) -> list[Pumped]:
+    """Return the streams of one label, and these repeated, those with many bytes first."""
+    labels = texts.single()
+    words = texts.streams.words
+    count = {label: len(other.encode(words[label].decode())) for label in labels}
+    labels = sorted(labels, key=lambda label: -count[label])[:MOST_TRIED]
+    return [Pumped(after=(label,)) for label in labels] + [Pumped(repeated=(label,)) for label in labels]

@@ -1,0 +1,208 @@
+"""The graph of canonical streams as a product of automata over labels, each with one thing to say about the next label.
+
+Llama-2 has three: whether the text has begun (its first label lacks the space), how many bytes of a character have been
+spelled that has no token, and the state of the language of texts. A base is a triple of their states. They are numbered
+as they are reached. The states from which no stream ends are found first, and left out.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.errors import PatternError
+from tokdfa.jobs.guiding.byte_machines import ByteMachine, distances, has_size, trimmed
+from tokdfa.jobs.guiding.tokens import ALL, FollowSets
+from tokdfa.jobs.measures.streams import Edges, Streams
+from tokdfa.kernels.dfa.explicit import tokens_from, trie_of
+from tokdfa.regex.trie import TokenTrie
+from tokdfa.tokenizers.decoder import Spellings
+
+_MAX_KEPT = 1 << 25
+_MOST_COUNTED = 1 << 20
+
+
+class Factor(Protocol):
+    """One of the automata of a product; its initial state is 0."""
+
+    def after(self, state: int) -> Int32Array:
+        """Return the state after each label, -1 for none."""
+
+    def is_final(self, state: int) -> bool:
+        """Return whether a stream may end in a state."""
+
+
+class TableFactor(Factor):
+    """An automaton with few states: `table` has the state after each label for each state, -1 for none."""
+
+    def __init__(self, table: Int32Array, final: Sequence[bool]) -> None:
+        self._table, self._final = table, final
+
+    def after(self, state: int) -> Int32Array:
+        found: Int32Array = self._table[state]
+        return found
+
+    def is_final(self, state: int) -> bool:
+        return self._final[state]
+
+
+class TextFactor(Factor):
+    """A language of texts, over the bytes of labels."""
+
+    def __init__(self, machine: ByteMachine, spellings: Spellings) -> None:
+        distance = distances(machine.table, machine.final)
+        if distance[machine.initial] < 0:
+            raise PatternError("no text is in the language")
+        self.machine = machine = trimmed(machine, distance)
+        self._table = machine.table[:, machine.column].reshape(-1)
+        self._trie = TokenTrie(spellings.text.astype(np.int32), spellings.offsets)
+        trie = self._trie
+        symbol = np.maximum(trie.symbol, 0).astype(np.int32)
+        self._struct = trie_of(symbol, trie.depth, trie.end, trie.first)
+        self._empty: BoolArray = np.diff(spellings.offsets) == 0
+        self._states = [machine.initial]
+        self._numbers = {machine.initial: 0}
+
+    def after(self, state: int) -> Int32Array:
+        indices, targets = tokens_from(self._struct, self._table, 256, self._states[state])
+        found = np.full(len(self._empty), -1, dtype=np.int32)
+        reached, inverse = np.unique(targets, return_inverse=True)
+        for target in reached.tolist():
+            if self._numbers.setdefault(target, len(self._states)) == len(self._states):
+                self._states.append(target)
+        numbers = np.array([self._numbers[target] for target in reached.tolist()], dtype=np.int32)
+        found[self._trie.words[indices]] = numbers[inverse]
+        found[self._empty] = state
+        return found
+
+    def is_final(self, state: int) -> bool:
+        return bool(self.machine.final[self._states[state]])
+
+
+class ProductStreams(Streams):
+    """The product of some automata over labels, and of the labels that may follow each other; see `Streams`."""
+
+    def __init__(
+        self,
+        sets: FollowSets,
+        ordinary: BoolArray,
+        ids: Int32Array,
+        spellings: Spellings,
+        factors: Sequence[Factor],
+        texts: ByteMachine | None = None,
+        *,
+        has_dead_ends: bool = False,
+    ) -> None:
+        super().__init__(sets, ordinary, ids, spellings)
+        self._text = None if texts is None else TextFactor(texts, spellings)
+        self._factors = [*factors, *([] if self._text is None else [self._text])]
+        self._labels = np.flatnonzero(ordinary).astype(np.int32)
+        start = (0,) * len(self._factors)
+        self._keys, self._numbers = [start], {start: 0}
+        self._known: OrderedDict[int, Edges] = OrderedDict()
+        self._n_kept = 0
+        # One entry a position, and False at the end for labels that no row forbids.
+        counts = sets.count_forbidding(np.arange(-1, len(sets.id_at), dtype=np.int32), np.arange(self.n_rows))
+        self._is_ever_forbidden: BoolArray = np.roll(counts > 1, -1)  # Row `ALL` is one
+        # For each base, the rows from which a stream ends; None while they are not needed.
+        self._live: list[BoolArray] | None = None
+        if self._text is not None or has_dead_ends:
+            self._live = self._find_live()
+
+    def edges(self, base: int) -> Edges:
+        # Those asked for last are kept.
+        if base in self._known:
+            self._known.move_to_end(base)
+            return self._known[base]
+        edges = self._all_edges(base)
+        if self._live is not None:
+            kept = np.flatnonzero(self._ends_after(edges, self._live))
+            edges = Edges(*(part[kept] for part in edges))
+        self._known[base] = edges
+        self._n_kept += len(edges.labels)
+        while self._n_kept > _MAX_KEPT and len(self._known) > 1:
+            self._n_kept -= len(self._known.popitem(last=False)[1].labels)
+        return edges
+
+    def is_final(self, base: int) -> bool:
+        return all(factor.is_final(state) for factor, state in zip(self._factors, self._keys[base], strict=True))
+
+    def has_size(self, n_bytes: int) -> bool:
+        return self._text is None or has_size(self._text.machine, n_bytes)
+
+    def _all_edges(self, base: int) -> Edges:
+        """Return the edges of a base, dead ends included."""
+        labels, reached = self._labels, list[Int32Array]()
+        for factor, state in zip(self._factors, self._keys[base], strict=True):
+            targets = factor.after(state)[labels]
+            kept = np.flatnonzero(targets >= 0)
+            labels, reached = labels[kept], [*(each[kept] for each in reached), targets[kept]]
+        code = np.zeros(len(labels), dtype=np.int64)
+        for targets in reached:
+            code = code * (int(targets.max(initial=0)) + 1) + targets
+        _, first, inverse = distinct(code)
+        numbers = np.zeros(len(first), dtype=np.int32)
+        for index, key in enumerate(zip(*(each[first].tolist() for each in reached), strict=True)):
+            number = numbers[index] = self._numbers.setdefault(key, len(self._keys))
+            if number == len(self._keys):
+                self._keys.append(key)
+        return Edges(labels, numbers[inverse], np.full(len(labels), -1, np.int32), self.sets.position[labels])
+
+    def _ends_after(self, edges: Edges, live: list[BoolArray]) -> BoolArray:
+        """Return for each label of some edges whether a stream ends after it."""
+        rows = self.sets.row_of[edges.labels]
+        found = np.zeros(len(rows), dtype=np.bool_)
+        for target in np.unique(edges.free).tolist():
+            these = np.flatnonzero(edges.free == target)
+            found[these] = live[target][rows[these]]
+        return found
+
+    def _find_live(self) -> list[BoolArray]:
+        """Return for each base and row whether a stream ends after such a state: the least fixed point."""
+        base = 0
+        while base < len(self._keys):
+            self._all_edges(base)
+            base += 1
+        every = np.ones(self.n_rows, dtype=np.bool_)
+        waiting = [base for base in range(len(self._keys)) if not self.is_final(base)]
+        live = [every] * len(self._keys)
+        for base in waiting:
+            live[base] = ~every
+        changed = True
+        while changed:
+            changed = False
+            for base in reversed(waiting):
+                edges = self._all_edges(base)
+                found = self._are_free(edges.position[self._ends_after(edges, live)])
+                changed |= bool((found > live[base]).any())
+                live[base] = found
+        return live
+
+    def _are_free(self, positions: Int32Array) -> BoolArray:
+        """Return for each row whether it does not forbid all labels with these positions."""
+        sets = self.sets
+        if not self._is_ever_forbidden[positions].all():
+            # Row 1 forbids all that rows forbid.
+            every: BoolArray = (np.arange(self.n_rows) != ALL) | bool((positions < 0).any())
+            return every
+        before: Int64Array = np.append(0, np.cumsum(np.bincount(positions, minlength=len(sets.id_at))))
+        hits = np.append(0, np.cumsum(before[sets.stop] - before[sets.start]))
+        free: BoolArray = hits[sets.pointer[1:]] - hits[sets.pointer[:-1]] < len(positions)
+        return free
+
+
+def distinct(codes: Int64Array) -> tuple[Int64Array, Int64Array, Int64Array]:
+    """Return the values of some codes, an index of each, and the index of the value of each code, as np.unique does."""
+    top = int(codes.max(initial=0)) + 1
+    if top > _MOST_COUNTED:
+        return np.unique(codes, return_index=True, return_inverse=True)
+    first = np.full(top, -1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    values = np.flatnonzero(first >= 0)
+    number = np.zeros(top, dtype=np.int64)
+    number[values] = np.arange(len(values))
+    return values, first[values], number[codes]

@@ -1,0 +1,100 @@
+"""The fewest and the most tokens of a text of a language, or of a number of bytes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from tokdfa.base.arrays import Int64Array
+from tokdfa.base.errors import LimitExceededError, PatternError
+from tokdfa.jobs.measures.attained import Texts
+from tokdfa.jobs.measures.climbing import Climb, are_final
+from tokdfa.jobs.measures.extremes import Extreme, Extremes
+from tokdfa.jobs.measures.ratios import Pumped, Ratio, pumped
+from tokdfa.jobs.measures.sized import Bound, SizedSearch, fewest_coins
+
+
+def tokens_of_language(texts: Texts) -> Extremes:
+    """Return the fewest and the most tokens of a text of the language."""
+    try:
+        return Extremes(_fewest(texts), _most(texts))
+    except LimitExceededError:
+        stream = texts.first(texts.short())
+        n, least = texts.count(stream), Fraction(int(not texts.streams.is_final(0)))
+        return Extremes(texts.extreme(stream, n, least), texts.extreme(stream, n, None))
+
+
+def _fewest(texts: Texts) -> Extreme:
+    reached = texts.reached
+    ends = reached.codes[are_final(texts.paths, reached.codes)]
+    streams = sorted((Pumped(after=tuple(reached.path(code)[1])) for code in ends.tolist()), key=texts.count)
+    stream = texts.first(streams)
+    return texts.extreme(stream, texts.count(stream), texts.count(streams[0]))
+
+
+def _most(texts: Texts) -> Extreme:
+    climb = Climb(texts.paths, texts.n_tokens, texts.reached.codes)
+    cycle = climb.cycle()
+    if cycle is not None:
+        return texts.extreme(texts.first([pumped(texts.paths, *cycle, texts.reached)]), None, None)
+    ends = climb.codes[are_final(texts.paths, climb.codes)]
+    ends = ends[np.argsort(-climb.sum_of(ends), kind="stable")]
+    stream = texts.first(Pumped(after=tuple(climb.path(code)[1])) for code in ends.tolist())
+    return texts.extreme(stream, texts.count(stream), Fraction(int(climb.sum_of(ends[:1])[0])))
+
+
+def tokens_of_size(texts: Texts, n_bytes: int, potentials: dict[int, Ratio]) -> Extremes:
+    """Return the fewest and the most tokens of texts of a number of bytes; `potentials` are as of `Ratios`."""
+    if texts.language is not None and not texts.streams.has_size(n_bytes):
+        raise PatternError(f"no text of the language has {n_bytes} bytes", value=texts.language)
+    return Extremes(*(_of_size(texts, n_bytes, sign, potentials.get(sign)) for sign in (1, -1)))
+
+
+def _of_size(texts: Texts, n_bytes: int, sign: int, ratio: Ratio | None) -> Extreme:
+    limits = [_by_sizes(texts, n_bytes, sign)]
+    if ratio is not None:
+        limits.append(_by_potentials(texts, ratio, sign))
+    search = SizedSearch(texts.paths, texts.n_tokens, n_bytes, sign, limits)
+    proved = tokens = search.first_bound()
+    last = max(sign * (n_bytes + 1), 0)
+    is_open = False
+    try:
+        while tokens <= last:
+            for labels in search.streams(tokens):
+                stream = Pumped(after=labels)
+                if texts.has(stream):
+                    return texts.extreme(stream, texts.count(stream), Fraction(sign * proved))
+                is_open = True
+            tokens += 1
+            proved = proved if is_open else tokens
+    except LimitExceededError:
+        pass
+    search = SizedSearch(texts.paths_to_texts, texts.n_tokens, n_bytes, sign, limits)
+    for labels in search.streams(last):
+        stream = Pumped(after=labels)
+        if texts.has(stream):
+            return texts.extreme(stream, texts.count(stream), Fraction(sign * proved))
+    raise PatternError(f"no text without control tokens has {n_bytes} bytes", value=texts.language)
+
+
+def _by_sizes(texts: Texts, n_bytes: int, sign: int) -> Bound:
+    """Return the bound by the sizes of labels alone; one label without bytes may come first."""
+    ordinary = texts.streams.ordinary
+    coins = fewest_coins(texts.n_bytes[ordinary], texts.n_tokens[ordinary], n_bytes, sign)
+    silent = int(sign < 0 and not texts.n_bytes[ordinary].all())
+    return lambda codes, missing: coins[missing] - silent * (codes == 0)
+
+
+def _by_potentials(texts: Texts, ratio: Ratio, sign: int) -> Bound:
+    """Return the bound of the tokens that the potentials of a greatest ratio prove."""
+    climb, top, bottom = ratio.potentials, ratio.value.numerator, ratio.value.denominator
+    highest = int(climb.sum_of(climb.codes[are_final(texts.paths, climb.codes)]).max())
+
+    def bound(codes: Int64Array, missing: Int64Array) -> Int64Array:
+        rise = highest - climb.sum_of(codes)
+        if sign > 0:
+            return -((rise - bottom * missing) // top)
+        return -((top * missing + rise) // bottom)
+
+    return bound
