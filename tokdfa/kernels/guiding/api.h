@@ -100,6 +100,10 @@ typedef struct {
     int32_t *frames; /* the frames of its path, five numbers each */
     int32_t *attempts; /* the path of a search with a limit, N_ATTEMPT numbers for each entry of `trail` */
     int32_t *least_ids; /* by state of the texts: the fewest ids up to an end, canonical or not; zeros until found */
+    int32_t *nearer;    /* by state of the texts: where its ids in `nearer_ids` begin; 0 until they are found */
+    int32_t *nearer_ids; /* the number of ids that lead from a state to one with fewer least ids, and these ids */
+    int64_t n_nearer_ids; /* the number of entries in use, at first 1 */
+    int64_t most_nearer_ids;
     int32_t *path;   /* states along the longest word: one more entry than it has bytes */
     int32_t *trace;  /* likewise */
     int32_t *hint;   /* by a hash of the state of the pre-tokenizer: the id that last led on */

@@ -78,7 +78,7 @@ static int put_attempt(const tokdfa_guide *guide, attempt *path, int64_t height,
     if (slot < 0 || height == guide->cache->n_trail) {
         return TABLE_FULL;
     }
-    path[height] = (attempt){{(int32_t)slot, 0, HINT, 0, 0}, limit, 0, -1, at};
+    path[height] = (attempt){{(int32_t)slot, 0, NEAR, 0, 0}, limit, 0, -1, at};
     return YES;
 }
 
@@ -115,7 +115,7 @@ static int attempt_step(const tokdfa_guide *guide, attempt *path, int64_t height
         if (cache->enough[slot] == 0 || found < cache->enough[slot]) {
             cache->enough[slot] = found;
         }
-        cache->found_id = top->id;
+        cache->found_id = *hint_of(guide, state_at(cache, slot)) = top->id;
         *change = -1;
         return YES;
     }

@@ -114,6 +114,16 @@ ALWAYS_INLINE int32_t text_after(const tokdfa_guide *guide, int32_t text, int32_
     return text_through(guide, text, ids->offsets[id], ids->offsets[id + 1]);
 }
 
+/* The state of the texts at a node of the trie of columns, with those at the nodes before it in `trace`; trace[0] is the
+   one at its root. */
+ALWAYS_INLINE int32_t text_at_node(const tokdfa_guide_texts *texts, int32_t *trace, int64_t node) {
+    const int32_t level = texts->node_depth[node];
+    if (level > 0) {
+        trace[level] = texts->table[trace[level - 1] * texts->n_columns + texts->node_column[node]];
+    }
+    return trace[level];
+}
+
 /* The state of the search for special tokens after an id; -1 if one is found. */
 ALWAYS_INLINE int32_t spelled_after(const tokdfa_guide *guide, int32_t spelled, int32_t id) {
     const tokdfa_guide_ids *ids = guide->ids;

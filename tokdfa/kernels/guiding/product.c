@@ -105,14 +105,11 @@ TOKDFA_API int64_t tokdfa_guide_texts_after(const tokdfa_guide *guide, int32_t t
     int64_t n = 0;
     path[0] = text;
     for (int64_t node = 0; node < texts->n_node_column;) {
-        const int32_t level = texts->node_depth[node];
-        if (level > 0) {
-            path[level] = texts->table[path[level - 1] * texts->n_columns + texts->node_column[node]];
-        }
+        const int32_t reached = text_at_node(texts, path, node);
         if (texts->at_node[node] < texts->at_node[node + 1]) {
-            add_text(path[level], mark, found, &n);
+            add_text(reached, mark, found, &n);
         }
-        node = path[level] == NOWHERE ? texts->node_end[node] : node + 1;
+        node = reached == NOWHERE ? texts->node_end[node] : node + 1;
     }
     for (int64_t k = 0; k < texts->n_specials; k++) {
         add_text(texts->special_target[text * texts->n_specials + k], mark, found, &n);
@@ -135,6 +132,9 @@ static int can_end(const tokdfa_guide *guide, guide_state at, int32_t limit) {
 enum { FROM_NONE = 0, FROM_ALL = 1, BY_ROW = 2 };
 
 static int find_verdict(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text, int32_t limit) {
+    if (limit != NO_LIMIT && guide->cache->least_ids[text] > limit) {
+        return FROM_NONE;
+    }
     if (split % guide->splits->n_cuts != 0) {
         return BY_ROW;
     }
@@ -152,12 +152,13 @@ enum { N_VERDICTS = 256 };
 
 typedef struct {
     int32_t split, spelled, text; /* the states of the parts */
-    int32_t found;                /* FROM_NONE, FROM_ALL or BY_ROW */
+    int32_t limit;
+    int32_t found; /* FROM_NONE, FROM_ALL or BY_ROW */
 } known_verdict;
 
 /* Ids that can come next in the states that differ only in the row: after one that the row does not forbid, a stream
    can end in time, wherever it was. Once all of them are known, no other id can be the first. */
-enum { N_KNOWN_WAYS = 64, N_WAY_GROUPS = 16 };
+enum { N_KNOWN_WAYS = 64, N_WAY_GROUPS = 128 };
 
 typedef struct {
     int32_t split, spelled, text; /* of the states */
@@ -173,7 +174,7 @@ typedef struct {
     int64_t n_words;
     int32_t limit;  /* of the ids after each of them; NO_LIMIT */
     int32_t enough; /* a limit with which the masks are those without one; UNKNOWN_NUMBER */
-    ways ways[N_WAY_GROUPS]; /* by a hash of the states */
+    ways *ways;     /* N_WAY_GROUPS by a hash of the states; without a limit there are none */
     known_verdict verdicts[N_VERDICTS]; /* by a hash of the states */
 } masks;
 
@@ -196,22 +197,23 @@ static int note_verdict(const tokdfa_guide *guide, masks *made, guide_state at, 
     return plain < 0 ? plain : YES;
 }
 
-static int verdict(const tokdfa_guide *guide, masks *made, int32_t split, int32_t spelled, int32_t text) {
+static int verdict(const tokdfa_guide *guide, masks *made, int32_t split, int32_t spelled, int32_t text,
+                   int32_t limit) {
     if (is_end(guide, split, text)) {
         return FROM_ALL;
     }
     known_verdict *known = made->verdicts +
                            (state_hash((guide_state){split, NO_ROW, spelled, text}) & (N_VERDICTS - 1));
-    if (known->split != split || known->spelled != spelled || known->text != text) {
-        const int found = find_verdict(guide, split, spelled, text, made->limit);
+    if (known->split != split || known->spelled != spelled || known->text != text || known->limit != limit) {
+        const int found = find_verdict(guide, split, spelled, text, limit);
         if (found < 0) {
             return found;
         }
-        const int status = note_verdict(guide, made, (guide_state){split, NO_ROW, spelled, text}, found);
-        if (status < 0) {
-            return status;
+        *known = (known_verdict){split, spelled, text, limit, found};
+        if (limit == made->limit) {
+            const int status = note_verdict(guide, made, (guide_state){split, NO_ROW, spelled, text}, found);
+            return status < 0 ? status : found;
         }
-        *known = (known_verdict){split, spelled, text, found};
     }
     return known->found;
 }
@@ -226,7 +228,7 @@ static void add_way(const tokdfa_guide *guide, ways *known, int32_t id, guide_st
 /* Find all ids that can come next if no row forbids them, unless they are too many. */
 static int find_ways(const tokdfa_guide *guide, ways *known, int32_t limit) {
     const guide_state from = {known->split, NO_ROW, known->spelled, known->text};
-    int32_t frame[N_FRAME] = {0, 0, SPECIALS, 0, 0}, id;
+    int32_t frame[N_FRAME] = {0, 0, NEARER, 0, 0}, id;
     guide_state to;
     known->n = 0;
     while (known->n < N_KNOWN_WAYS) {
@@ -298,19 +300,20 @@ static int ends_by_row(const tokdfa_guide *guide, masks *made, guide_state at) {
 /* Whether a stream can continue from a state within a symbol or elsewhere. The id that last ended such a symbol mostly
    leads to a state from which a stream can continue with any row; then the state need not be cached. */
 static int goes_on_by_row(const tokdfa_guide *guide, masks *made, guide_state at) {
-    if (made->limit != NO_LIMIT) {
-        return ends_by_row(guide, made, at);
-    }
-    const int32_t id = *hint_of(guide, at);
+    const int32_t id = *hint_of(guide, at), limit = made->limit;
     guide_state to;
-    if (id >= 0 && at.split % guide->splits->n_cuts != 0 && at.row != EVERY_ROW &&
+    if (id >= 0 && at.split % guide->splits->n_cuts != 0 && at.row != EVERY_ROW && limit != 0 &&
         after(guide, at, id, text_after(guide, at.text, id), &to) == YES && to.split % guide->splits->n_cuts == 0) {
-        const int found = verdict(guide, made, to.split, to.spelled, to.text);
+        const int found = verdict(guide, made, to.split, to.spelled, to.text, limit == NO_LIMIT ? limit : limit - 1);
+        if (found == FROM_ALL) {
+            to.row = EVERY_ROW;
+            note_enough(made, 1 + enough_after(guide, to));
+        }
         if (found < 0 || found == FROM_ALL) {
             return found;
         }
     }
-    return goes_on(guide, at);
+    return limit == NO_LIMIT ? goes_on(guide, at) : ends_by_row(guide, made, at);
 }
 
 ALWAYS_INLINE void set_bit(uint32_t *mask, int32_t id) {
@@ -356,10 +359,10 @@ static int add_ids(const tokdfa_guide *guide, int32_t split, const alike *these,
     if (free == NOWHERE) {
         return YES;
     }
-    const int if_free = verdict(guide, made, free, spelled, text);
+    const int if_free = verdict(guide, made, free, spelled, text, made->limit);
     const int if_cut = if_free <= FROM_NONE || cut == free ? if_free
                        : cut == NOWHERE                    ? FROM_NONE
-                                                           : verdict(guide, made, cut, spelled, text);
+                                                           : verdict(guide, made, cut, spelled, text, made->limit);
     if (if_free < 0 || if_cut < 0) {
         return if_free < 0 ? if_free : if_cut;
     }
@@ -422,20 +425,22 @@ TOKDFA_API int32_t tokdfa_guide_next(const tokdfa_guide *guide, int32_t split, i
     masks made = {.allowed = allowed, .fragile = fragile, .n_words = (guide->ids->n_class_of + 31) / 32,
                   .limit = job->limit, .enough = job->limit == NO_LIMIT ? UNKNOWN_NUMBER : 0};
     int32_t *path = guide->cache->path;
+    ways groups[N_WAY_GROUPS];
     if (!is_state(guide, (guide_state){split, NO_ROW, spelled, text})) {
         return NO_SUCH_STATE;
     }
+    for (int64_t k = 0; k < N_WAY_GROUPS && job->limit != NO_LIMIT; k++) {
+        groups[k].split = 0;
+    }
+    made.ways = groups;
     path[0] = text;
     for (int64_t node = 0; node < texts->n_node_column;) {
-        const int32_t level = texts->node_depth[node];
-        if (level > 0) {
-            path[level] = texts->table[path[level - 1] * texts->n_columns + texts->node_column[node]];
-            if (path[level] == NOWHERE) {
-                node = texts->node_end[node];
-                continue;
-            }
+        const int32_t reached = text_at_node(texts, path, node);
+        if (reached == NOWHERE) {
+            node = texts->node_end[node];
+            continue;
         }
-        const int status = add_atoms(guide, split, path[level], texts->at_node[node], texts->at_node[node + 1], &made);
+        const int status = add_atoms(guide, split, reached, texts->at_node[node], texts->at_node[node + 1], &made);
         if (status < 0) {
             return status;
         }

@@ -23,6 +23,9 @@ MOST_SEARCHED = 1 << 17
 MOST_IDS = 1 << 20
 """The largest limit of a number of ids."""
 
+MOST_NEARER_IDS = 1 << 20
+"""The most entries for ids that lead nearer to the end of a text."""
+
 NO_LIMIT = -1
 UNKNOWN_NUMBER = np.iinfo(np.int32).max
 
@@ -36,10 +39,13 @@ def cache_of(n_slots: int, n_searched: int, longest: int, n_texts: int) -> Struc
     path, trace = (np.zeros(longest + 1, dtype=np.int32) for _ in range(2))
     hint = np.full(1 << 14, -1, dtype=np.int32)
     near = np.full(_N_NEAR * n_texts, -2, dtype=np.int32)
-    least_ids = np.zeros(n_texts, dtype=np.int32)
+    least_ids, nearer = (np.zeros(n_texts, dtype=np.int32) for _ in range(2))
+    most_nearer_ids = min(64 * n_texts + 2, MOST_NEARER_IDS)
     return Struct(
         "tokdfa_guide_cache", **_slots(n_slots), **_search(n_searched), n_known=0, path=path, trace=trace,
-        hint=hint, near=near, least_ids=least_ids, found_split=0, found_row=0, found_spelled=0, found_text=0,
+        hint=hint, near=near, least_ids=least_ids,
+        nearer=nearer, nearer_ids=np.zeros(most_nearer_ids, dtype=np.int32), n_nearer_ids=1,
+        most_nearer_ids=most_nearer_ids, found_split=0, found_row=0, found_spelled=0, found_text=0,
         found_id=0, missing_core=0, missing_column=0,
     )  # fmt: skip
 

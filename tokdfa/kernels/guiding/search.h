@@ -3,7 +3,7 @@
 #ifndef TOKDFA_GUIDING_SEARCH_H
 #define TOKDFA_GUIDING_SEARCH_H
 
-#include "moves.h"
+#include "candidates.h"
 
 /* The value of a state: not searched yet; a stream can continue; none can; the state is on the path of the running
    search; or the search has left it without an end, but can come back from it to the path. */
@@ -13,19 +13,15 @@ enum { NOT_SEARCHED = 0, GOES_ON = 1, DEAD_END = 2, ON_PATH = 3, LEFT_OPEN = 4 }
 enum { MOST_SEARCHED = 1 << 17, STILL_OPEN = 2 };
 
 /* The ids to try, in this order. Within a symbol: the id that last completed such a symbol, and all words that end
-   symbols. Elsewhere: ids of the shortest rest of a text; special tokens, which are few and may be the only way to an
-   end; ids of single bytes that lead no further away from an end; and all words. Where no text at all can continue, no
-   text of the language can: this is asked before all words are tried, and cached for every state of the language. */
-enum { HINT, NEAR, SPECIALS, BYTES, ALL_WORDS, NO_MORE, N_NEAR = 4 };
+   symbols. Elsewhere: ids of the shortest rest of a text; the id that last began a piece; special tokens, which are few
+   and may be the only way to an end; ids of single bytes that lead no further away from an end; and all words. Where no
+   text at all can continue, no text of the language can: this is asked before all words are tried, and cached for every
+   state of the language. If a text has only as many ids left as it needs, the ids that lead nearer to an end are the
+   only ones after the hint. */
+enum { NEAR, HINT, NEARER, SPECIALS, BYTES, ALL_WORDS, NO_MORE };
 
 /* A frame of the path: the slot of a state and its index in the search; the ids being tried, and how far. */
 enum { SLOT, ORDER, PHASE, CURSOR, WITHIN, N_FRAME };
-
-ALWAYS_INLINE uint64_t state_hash(guide_state at) {
-    uint64_t h = (uint64_t)(uint32_t)at.split << 32 | (uint32_t)at.row;
-    h = (h ^ ((uint64_t)(uint32_t)at.spelled << 32 | (uint32_t)at.text) * 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u;
-    return h ^ h >> 32;
-}
 
 ALWAYS_INLINE guide_state state_at(const tokdfa_guide_cache *cache, int64_t slot) {
     guide_state at;
@@ -58,44 +54,6 @@ ALWAYS_INLINE int64_t enter_state(tokdfa_guide_cache *cache, guide_state at) {
     memcpy(cache->keys + 4 * slot, &at, sizeof at);
     cache->values[slot] = NOT_SEARCHED;
     return slot;
-}
-
-/* The node below a node with a symbol; -1 if there is none. */
-ALWAYS_INLINE int64_t child_of(const tokdfa_guide_ids *ids, int64_t node, int32_t symbol) {
-    for (int64_t child = node + 1; child < ids->end[node]; child = ids->end[child]) {
-        if (ids->symbol[child] == symbol) {
-            return child;
-        }
-    }
-    return -1;
-}
-
-/* The ids of the longest prefixes of a shortest rest of a text that are words, the longest first. */
-NEVER_INLINE void find_near(const tokdfa_guide *guide, int32_t text, int32_t *near) {
-    const tokdfa_guide_ids *ids = guide->ids;
-    const tokdfa_guide_texts *texts = guide->texts;
-    int64_t node = 0;
-    for (int k = 0; k < N_NEAR; k++) {
-        near[k] = -1;
-    }
-    while (texts->distance[text] > 0) {
-        const uint8_t byte = texts->nearest[text];
-        node = child_of(ids, node, byte);
-        if (node < 0) {
-            return;
-        }
-        if (ids->first[node] < ids->first[node + 1]) {
-            memmove(near + 1, near, (N_NEAR - 1) * sizeof *near);
-            near[0] = ids->words[ids->first[node]];
-        }
-        text = texts->table[text * texts->n_columns + texts->column[byte]];
-    }
-}
-
-/* Where the id is kept that last led on from a state of the pre-tokenizer. */
-ALWAYS_INLINE int32_t *hint_of(const tokdfa_guide *guide, guide_state at) {
-    const guide_state key = {at.split, NO_ROW, 0, 0};
-    return guide->cache->hint + (state_hash(key) & (uint64_t)(guide->cache->n_hint - 1));
 }
 
 /* The state after the next id; a frame has the node of its group and the number of the group's ids that were tried. Ids
@@ -222,8 +180,17 @@ static int next_state(const tokdfa_guide *guide, guide_state from, int32_t *fram
             status = NOWHERE;
         }
         if (frame[PHASE] == HINT) {
-            if (is_cut && frame[CURSOR]++ == 0 && (*id = *hint_of(guide, from)) >= 0) {
+            if ((is_cut || from.row == EVERY_ROW) && frame[CURSOR]++ == 0 && (*id = *hint_of(guide, from)) >= 0) {
                 status = after(guide, from, *id, text_after(guide, from.text, *id), to);
+            }
+        } else if (frame[PHASE] == NEARER) {
+            const int32_t *nearer = left == guide->cache->least_ids[from.text] - 1 ? nearer_of(guide, from.text) : NULL;
+            while (nearer != NULL && status == NOWHERE && frame[CURSOR] < nearer[0]) {
+                *id = nearer[++frame[CURSOR]];
+                status = after(guide, from, *id, text_after(guide, from.text, *id), to);
+            }
+            if (nearer != NULL) {
+                return status;
             }
         } else if (is_cut) {
             status = frame[PHASE] == ALL_WORDS ? next_ending(guide, from, frame, to, id) : NOWHERE;
@@ -291,7 +258,7 @@ ALWAYS_INLINE int put_on_path(path_search *run, int64_t slot) {
     cache->trail[run->n_seen++] = (int32_t)slot;
     run->height++;
     int32_t *frame = top_frame(run);
-    frame[SLOT] = (int32_t)slot, frame[PHASE] = HINT, frame[CURSOR] = 0, frame[WITHIN] = 0;
+    frame[SLOT] = (int32_t)slot, frame[PHASE] = NEAR, frame[CURSOR] = 0, frame[WITHIN] = 0;
     frame[ORDER] = (int32_t)run->n_seen - 1;
     return YES;
 }
