@@ -13,11 +13,13 @@ from tokdfa.automata.lift import language
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.guiding.byte_machines import ByteMachine, machine_of
-from tokdfa.jobs.guiding.tokens import FollowSets
+from tokdfa.jobs.guiding.tokens import NONE, FollowSets
 from tokdfa.jobs.measures.longer_matches import LongerMatches, Words
 from tokdfa.jobs.measures.product_streams import Factor, ProductStreams, TableFactor
 from tokdfa.regex.unicode.ranges import LAST
 from tokdfa.tokenizers.decoder import spellings, words_of
+from tokdfa.tokenizers.decoding import DecodeSentencePiece
+from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer, SpaceAfter
 from tokdfa.tokenizers.normalizers.steps import Chain, Replace
 from tokdfa.tokenizers.pretokenizers.steps import Split
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -37,7 +39,11 @@ def character_streams(tokenizer: Tokenizer, texts: ByteMachine | None = None) ->
     n_labels = 2 * n if begins else n
     sets = FollowSets(tokenizer.neighbours, n_labels, alone)
     ordinary = sets.position[:n] >= 0
+    # Special tokens cut a text, even where others are spelled like them.
+    sets.row_of[tokenizer.special_ids], sets.position[tokenizer.special_ids] = NONE, -1
     ordinary[alone] = True
+    gone = _gone(tokenizer)
+    ordinary &= [gone.isdisjoint(token) for token in tokenizer.token_strings]
     ordinary[tokenizer.special_ids] = False
     ordinary[[special.id for special in tokenizer.found_specials]] = True
     ordinary[tokenizer.control_ids] = False
@@ -46,11 +52,12 @@ def character_streams(tokenizer: Tokenizer, texts: ByteMachine | None = None) ->
     ids, words = np.arange(n, dtype=np.int32), usual
     factors: list[Factor] = []
     if begins:
-        sets.row_of[n:] = sets.row_of[:n]
+        sets.row_of[n:], sets.position[n:] = sets.row_of[:n], sets.position[:n]
         ids, ordinary, words = np.tile(ids, 2), np.tile(ordinary, 2), usual + first
+    factors += _few_spaces(tokenizer, ids)
     byte_of = _bytes_by_label(tokenizer, ids)
     if (byte_of >= 0).any():
-        is_covered = _covered(tokenizer, [words[label] for label in np.flatnonzero(ordinary & (byte_of < 0)).tolist()])
+        is_covered = _covered(tokenizer, gone)
         # It comes first, since few labels follow within a character.
         factors.append(_byte_by_byte(is_covered, byte_of))
     if begins:
@@ -70,7 +77,9 @@ def _check(tokenizer: Tokenizer) -> None:
     cuts = any(not (isinstance(step, Split) and step.literal and step.pattern in replaced) for step in splitting.steps)
     reasons = {
         "the pre-tokenizer splits texts over characters": cuts or splitting.byte_steps,
-        "the pre-tokenizer inserts spaces": splitting.prefix_space is not None or splitting.metaspace is not None,
+        "the pre-tokenizer inserts spaces": splitting.metaspace is None and splitting.prefix_space is not None,
+        "spaces stay as they are": isinstance(normalizer, SentencePieceNormalizer) and not normalizer.shows_spaces,
+        "a space is put after the text": isinstance(normalizer, SpaceAfter),
         "words end with a suffix": tokenizer.suffix is not None,
         "tokens within words have a prefix": tokenizer.contents.prefix is not None,
         "its symbols are letters that stand for bytes": tokenizer.why_not("letters") is None,
@@ -101,6 +110,21 @@ def _beginning(tokenizer: Tokenizer, usual: list[bytes], first: list[bytes]) -> 
     return TableFactor(table, (True, False, False, True))
 
 
+def _few_spaces(tokenizer: Tokenizer, ids: Int32Array) -> list[Factor]:
+    """Return the automaton of texts without spaces side by side or at the end, if normalization removes these."""
+    normalizer = tokenizer.rewriting.normalizer
+    if not isinstance(normalizer, SentencePieceNormalizer) or not normalizer.trims_spaces:
+        return []
+    steps = tokenizer.rewriting.decoding or ()
+    kept = {token for step in steps if isinstance(step, DecodeSentencePiece) for token in step.kept}
+    # A token that is kept as it is has no spaces.
+    tokens = ["" if token in kept else token for token in tokenizer.token_strings]
+    after = np.array([token.endswith(SPACE) for token in tokens], dtype=np.int32)
+    after[[SPACE * 2 in token for token in tokens]] = -1
+    after_space = np.where([token.startswith(SPACE) for token in tokens], -1, after)
+    return [TableFactor(np.stack([after, after_space])[:, ids], (True, False))]
+
+
 def _bytes_by_label(tokenizer: Tokenizer, ids: Int32Array) -> Int32Array:
     """Return the byte for which each label stands in characters without a token, -1 for none."""
     fallback = tokenizer.contents.fallback
@@ -111,20 +135,25 @@ def _bytes_by_label(tokenizer: Tokenizer, ids: Int32Array) -> Int32Array:
     return found
 
 
-def _covered(tokenizer: Tokenizer, words: list[bytes]) -> BoolArray:
-    """Return for each code point whether a token has it, before normalization or after."""
+def _covered(tokenizer: Tokenizer, gone: set[str]) -> BoolArray:
+    """Return for each code point whether it is a symbol, or no normalized text has it."""
     found = np.zeros(LAST + 1, dtype=np.bool_)
     found[_SURROGATES] = True
-    singles = {word.decode() for word in words if len(word) <= 4 and _is_character(word)}
-    found[[ord(character) for character in (*singles, *tokenizer.contents.characters)]] = True
+    found[[ord(character) for character in (*tokenizer.contents.characters, *gone)]] = True
     return found
 
 
-def _is_character(word: bytes) -> bool:
-    try:
-        return len(word.decode()) == 1
-    except UnicodeDecodeError:
-        return False
+def _gone(tokenizer: Tokenizer) -> set[str]:
+    """Return the characters that normalization always replaces by others, among those that tokens have."""
+    normalizer = tokenizer.rewriting.normalizer
+    change = None if normalizer is None else normalizer.substitution
+    gone = (change.gone if change else set()) | ({" "} if tokenizer.splitting.metaspace else set())
+    table = normalizer.table if isinstance(normalizer, SentencePieceNormalizer) else None
+    if table is not None:
+        # U+2581 is a space, whatever becomes of one that a text has.
+        characters = {*tokenizer.contents.characters} - {SPACE}
+        gone |= {character for character in characters if table(character) != character}
+    return gone
 
 
 def _byte_by_byte(is_covered: BoolArray, byte_of: Int32Array) -> TableFactor:
