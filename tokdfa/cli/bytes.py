@@ -11,13 +11,13 @@ from tokdfa.cli.output import counted, print_json, say
 
 @click.command("bytes")
 @click.argument("tok")
-@click.argument("table", metavar="TABLE")
+@click.argument("table", metavar="TABLE|FORMULA")
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
     callback=options.new_file,
-    help="Write the right table to FILE, a .npy with the bytes of each id; control tokens have 0.",
+    help="Write the right table to FILE, a .npz, .npy or .json; control tokens have 0.",
 )
 @options.force
 @options.time_limit("Search for a proof for N seconds of processor time at most; then the status is 2.", 600.0)
@@ -26,25 +26,28 @@ from tokdfa.cli.output import counted, print_json, say
 def command(tok: str, table: str, output: str | None, max_seconds: float, loading: Loading, as_json: bool) -> int:
     r"""Decide whether a table of bytes by id adds up to the bytes of every text, as bits per byte assume.
 
-    TABLE is a .npy or .json list with a count for each id, a .npz with base_bytes and perhaps has_leading_space and
-    is_boundary_token, or a formula: bytes, or decoded for the text that each id alone decodes to. The texts are those
-    without control tokens.
+    TABLE is a .npy or .json list with a count for each id, or a .npz with base_bytes and perhaps has_leading_space and
+    is_boundary_token. FORMULA names a public convention instead: bytes, the right one; decoded; sentencepiece,
+    sentencepiece-decoded, sentencepiece-twice. The texts are those without control tokens.
 
     Exit status: 0 it adds up, 1 it does not, 2 trouble.
 
     \b
     Examples:
       tokdfa bytes tokenizer.json token_bytes.npy
-      tokdfa bytes tokenizer.json decoded -o token_bytes.npy
+      tokdfa bytes tokenizer.json decoded -o token_bytes.npz
     """
     from tokdfa.jobs.measures.api import check_bytes
-    from tokdfa.jobs.measures.byte_tables import FORMULAS, of_formula, read_table, write_table
+    from tokdfa.jobs.measures.byte_tables import check_writable, named_or_read, of_formula, write_table
 
     tokenizer = load_tokenizer(tok, loading)
-    given = table if table in FORMULAS else read_table(table, tokenizer.n_ids)
+    given = named_or_read(tokenizer, table)
+    right = None if output is None else of_formula(tokenizer, "bytes")
+    if output is not None and right is not None:
+        check_writable(output, right)
     found = check_bytes(tokenizer, given, max_seconds=max_seconds)
-    if output is not None:
-        write_table(output, of_formula(tokenizer, "bytes"))
+    if output is not None and right is not None:
+        write_table(output, right)
     witness = found.witness
     if as_json:
         fields = ("text", "ids", "counted", "bytes", "shortest")
@@ -52,6 +55,6 @@ def command(tok: str, table: str, output: str | None, max_seconds: float, loadin
         print_json({"path": tok, "table": table, "adds_up": found.holds, "wrong_ids": found.n_wrong, "witness": shown})
     else:
         say(found.reason)
-        if witness is not None:
+        if found.n_wrong:
             say(f"{counted(found.n_wrong, 'id')} with another count than their bytes")
     return int(not found)

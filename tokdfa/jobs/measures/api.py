@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.base.arrays import Int64Array
+from tokdfa.base.arrays import BoolArray
 from tokdfa.base.budget import Budget
-from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.base.errors import LimitExceededError
 from tokdfa.base.suggestions import SuggestsNames, expect
 from tokdfa.base.verdict import Verdict
 from tokdfa.jobs.measures.byte_tables import ByteTable, checked_table, of_formula
-from tokdfa.jobs.measures.of_tokenizers import streams_of
+from tokdfa.jobs.measures.missing_space import lacks_space, no_space, shortest_miscount
+from tokdfa.jobs.measures.of_tokenizers import graph_of
 from tokdfa.jobs.measures.paths import Paths, Search, Weights, are_zero
 from tokdfa.jobs.measures.streams import Streams
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -65,7 +66,7 @@ class ByteCheck(Verdict[Miscount]):
     witness : Miscount, optional
         The shortest text for which they do not.
     n_wrong : int
-        The number of ids of ordinary text that count another number of bytes than they add to a text.
+        The number of ids of ordinary text that count another number of bytes than they add to a text that has begun.
     reason : str
         The result in words.
 
@@ -82,7 +83,8 @@ class ByteCheck(Verdict[Miscount]):
     def __post_init__(self) -> None:
         found, words = self.witness, "the counts add up to the bytes of every text"
         if found is not None:
-            words = f"{found.text!r} has {found.bytes} bytes, and the counts of its ids add up to {found.counted}"
+            size = f"{found.bytes} byte{'s' * (found.bytes != 1)}"
+            words = f"{found.text!r} has {size}, and the counts of its ids add up to {found.counted}"
         object.__setattr__(self, "reason", words)
 
 
@@ -94,10 +96,10 @@ def check_bytes(
     Parameters
     ----------
     tokenizer : AnyTokenizer
-        A byte pair tokenizer over bytes that encodes texts unchanged, or brings them into a normalization form first.
-    table : {"bytes", "decoded"}, ByteTable, or array_like of int
-        A count for each id; or the name of a formula: the bytes that the id adds to a text, or the UTF-8 of the text
-        that it alone decodes to.
+        Byte pairs over bytes or characters, or WordPiece.
+    table : str, ByteTable, or array_like of int
+        A count for each id; or the name of a formula: "bytes", the right one, "decoded", "sentencepiece",
+        "sentencepiece-decoded" or "sentencepiece-twice".
     max_seconds : float
         The most processor time.
 
@@ -117,9 +119,12 @@ def check_bytes(
 
     Notes
     -----
-    The texts are all that canonical streams without control tokens spell; the counts of these do not matter. The counts
-    add up if each state of the automaton of these streams has a potential, by which the counts run ahead of the text.
-    For tokenizers that normalize, streams of texts that are not normal are included in a proof.
+    The texts are all that canonical streams without control tokens decode to; the counts of these do not matter. A
+    prefix space that decoding removes is not part of the text. If a vocabulary lacks a token for the space, a text has
+    the spaces that were encoded.
+
+    The counts add up if each state of the automaton of these streams has a potential, by which the counts run ahead of
+    the text. For tokenizers that normalize, streams of texts that are not normal are included in a proof.
 
     Examples
     --------
@@ -128,17 +133,17 @@ def check_bytes(
     """
     expect(tokenizer, AnyTokenizer, "a tokenizer", "tokdfa.check_bytes(tokenizer, table)")
     wanted = of_formula(tokenizer, table) if isinstance(table, str) else checked_table(table, tokenizer.n_ids)
-    if tokenizer.why_not("bytes") is not None:
-        raise UnsupportedFeatureError("counts for every text are only known of byte pairs over bytes")
-    streams = streams_of(tokenizer)
-    weights = _weights(streams, of_formula(tokenizer, "bytes").counts, wanted)
-    n_wrong = int(np.count_nonzero(weights.difference[1:].any(axis=0) & streams.ordinary))
-    if not weights.difference[:, streams.ordinary].any():
+    if lacks_space(tokenizer):
+        return _without_space(tokenizer, wanted)
+    streams = graph_of(tokenizer)
+    weights = _weights(streams, wanted)
+    n_wrong = len(np.unique(streams.ids[weights.difference[1:].any(axis=0)]))
+    if not weights.difference.any():
         return ByteCheck(True)
     paths = Paths(streams, weights, Budget(max_seconds=max_seconds, what="the graph of canonical streams"))
     is_decided = False
     for longest in _LENGTHS:
-        found = _first_miscount(tokenizer, paths, longest)
+        found = _first_miscount(tokenizer, wanted, paths, longest)
         if found is not None:
             return ByteCheck(False, found, n_wrong)
         if not is_decided and are_zero(paths):
@@ -147,28 +152,56 @@ def check_bytes(
     raise LimitExceededError("no canonical text was found with another sum, and no proof that there is none")
 
 
-def _weights(streams: Streams, size: Int64Array, table: ByteTable) -> Weights:
-    """Return by how much the counts exceed the bytes, for ids after the beginning, a boundary, and other ids."""
-    n = len(size)
-    spaces = np.zeros(n, dtype=np.int64) if table.spaces is None else table.spaces.astype(np.int64)
-    difference = np.stack([table.counts - size, table.counts - size, table.counts + spaces - size])
-    difference[:, ~streams.ordinary] = 0
-    none = np.zeros(n, dtype=np.bool_)
-    class_of = np.where(none if table.boundaries is None else table.boundaries, 1, 2).astype(np.int64)
-    return Weights(difference, np.stack([size] * 3), class_of)
+def _weights(streams: Streams, table: ByteTable) -> Weights:
+    """Return by how much the counts exceed the bytes, for labels at the beginning, after a boundary, and elsewhere."""
+    counts, spaces, boundaries = (
+        np.zeros(len(streams.ids), dtype=np.int64)
+        if part is None
+        else np.where(streams.ids < 0, 0, part[streams.ids]).astype(np.int64)
+        for part in table
+    )
+    begins, elsewhere = _positions(streams, len(table.counts))
+    boundaries[~elsewhere & ~begins] = 0
+    difference = np.stack([counts, counts, counts + spaces]) - streams.sizes
+    for number, is_there in enumerate((begins, elsewhere & boundaries.any(), elsewhere)):
+        difference[number, ~is_there] = 0
+    return Weights(difference, np.stack([streams.sizes] * 3), np.where(boundaries > 0, 1, 2))
 
 
-def _first_miscount(tokenizer: AnyTokenizer, paths: Paths, longest: int) -> Miscount | None:
+def _positions(streams: Streams, n_ids: int) -> tuple[BoolArray, BoolArray]:
+    """Return which labels are at the beginning of some stream, and which may be elsewhere."""
+    first = streams.edges(0)
+    begins: BoolArray = np.zeros(len(streams.ids), dtype=np.bool_)
+    begins[first.labels] = True
+    elsewhere = streams.ordinary.copy()
+    if len(elsewhere) > n_ids:
+        # Labels of the beginning may follow only labels that spell nothing there.
+        second: BoolArray = np.zeros(len(elsewhere), dtype=np.bool_)
+        for base in np.unique(np.concatenate((first.free, first.cut))).tolist():
+            if base >= 0:
+                second[streams.edges(base).labels] = True
+        elsewhere[n_ids:] &= second[n_ids:]
+    return begins, elsewhere
+
+
+def _first_miscount(tokenizer: AnyTokenizer, table: ByteTable, paths: Paths, longest: int) -> Miscount | None:
     """Return the first text of a search that its tokenizer encodes as the ids found; None if there is none."""
-    fewest = None
-    for tried, ids in enumerate(Search(paths, longest).streams()):
-        data = tokenizer.decode_bytes(ids)
+    fewest, streams = None, paths.streams
+    for tried, labels in enumerate(Search(paths, longest).streams()):
+        data, ids = streams.spelled(labels), streams.ids_of(labels)
         fewest = len(data) if fewest is None else fewest
         text = data.decode("utf-8")
         if tuple(tokenizer.encode(text).tolist()) == ids:
-            numbers = (0, *(int(paths.weights.class_of[id]) for id in ids))
-            excess = sum(int(paths.weights.difference[number, id]) for number, id in zip(numbers, ids, strict=False))
-            return Miscount(text, ids, len(data) + excess, len(data), shortest=len(data) == fewest)
+            return Miscount(text, ids, table.count(np.array(ids)), len(data), shortest=len(data) == fewest)
         if tried >= _MOST_TRIED:
             break
     return None
+
+
+def _without_space(tokenizer: AnyTokenizer, table: ByteTable) -> ByteCheck:
+    """Return the answer for a vocabulary without a space: a text that is counted wrongly; refuse without one."""
+    found = shortest_miscount(tokenizer, table.count)
+    if found is None:
+        raise no_space()
+    text, ids = found
+    return ByteCheck(False, Miscount(text, tuple(ids.tolist()), table.count(ids), len(text), shortest=len(text) == 1))

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import io
-import itertools
 import json
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.base.arrays import BoolArray, Int64Array
+from tokdfa.base.arrays import BoolArray, Int64Array, IntegerArray
 from tokdfa.base.atomic import write_atomically
-from tokdfa.base.errors import FileFormatError, WrongTypeError
+from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError, WrongTypeError
+from tokdfa.jobs.measures.missing_space import lacks_space, no_space, pieces_of
+from tokdfa.jobs.measures.of_tokenizers import graph_of
+from tokdfa.tokenizers.decoder import words_of
+from tokdfa.tokenizers.decoding import byte_of
+from tokdfa.tokenizers.normalizers.sentencepiece import SPACE
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["ByteTable", "of_formula", "read_table", "write_table"]
 
 MOST_COUNTED = 1 << 31
-_NO_COUNT = "a count of bytes is a whole number from 0 on"
 
 
 class ByteTable(NamedTuple):
@@ -42,32 +46,109 @@ class ByteTable(NamedTuple):
     spaces: BoolArray | None = None
     boundaries: BoolArray | None = None
 
-
-def _bytes(tokenizer: AnyTokenizer) -> Int64Array:
-    return np.diff(tokenizer.id_spellings.offsets).astype(np.int64)
-
-
-def _decoded(tokenizer: AnyTokenizer) -> Int64Array:
-    text, offsets = tokenizer.id_spellings
-    data, ends = text.tobytes(), offsets.tolist()
-    words = (data[begin:end] for begin, end in itertools.pairwise(ends))
-    return np.array([len(word.decode("utf-8", "replace").encode("utf-8")) for word in words], dtype=np.int64)
+    def count(self, ids: IntegerArray) -> int:
+        """Return the sum of the counts of a text's ids."""
+        total = int(self.counts[ids].sum())
+        if self.spaces is not None and len(ids):
+            is_boundary = np.zeros_like(self.spaces) if self.boundaries is None else self.boundaries
+            total += int(np.count_nonzero(self.spaces[ids[1:]] & ~is_boundary[ids[:-1]]))
+        return total
 
 
-FORMULAS: dict[str, tuple[str, Callable[[AnyTokenizer], Int64Array]]] = {
-    "bytes": ("the bytes that the id adds to the text", _bytes),
-    "decoded": ("the UTF-8 of the text that the id alone decodes to; U+FFFD has three bytes", _decoded),
+def _right(tokenizer: AnyTokenizer) -> ByteTable:
+    """Return the bytes that each id adds to a text; a space is counted apart if the first id of a text lacks it."""
+    if lacks_space(tokenizer):
+        raise no_space()
+    spelled = tokenizer.spelled
+    usual = np.diff(spelled.usual.offsets)
+    if spelled.other is None:
+        return ByteTable(usual)
+    streams = graph_of(tokenizer)
+    begins = streams.edges(0).labels
+    first = usual.copy()
+    first[streams.ids[begins]] = streams.sizes[begins]
+    lacks = usual - first
+    if not lacks.any():
+        return ByteTable(usual)
+    wrong = np.flatnonzero((lacks < 0) | (lacks > 1))
+    if spelled.varies != "first" or len(wrong):
+        what = "no table is right: what an id adds to a text depends on more than whether it is the first one"
+        raise UnsupportedFeatureError(what, value=pieces_of(tokenizer)[wrong[0]] if len(wrong) else None)
+    boundaries = np.zeros(tokenizer.n_ids, dtype=np.bool_)
+    boundaries[tokenizer.control_ids] = True
+    return ByteTable(first, lacks > 0, boundaries)
+
+
+def _decoded(tokenizer: AnyTokenizer) -> ByteTable:
+    """Return the bytes of the text that each id alone decodes to."""
+    spelled = tokenizer.spelled
+    words = words_of(spelled.usual if spelled.other is None else spelled.other)
+    return ByteTable(np.array([len(_shown(word)) for word in words], dtype=np.int64))
+
+
+def _shown(word: bytes) -> bytes:
+    return word.decode("utf-8", "replace").encode()
+
+
+def _of_pieces(tokenizer: AnyTokenizer, of_byte: Callable[[int, str], int], space: int = 0) -> ByteTable:
+    """Return the counts of pieces that write a space as U+2581, which is counted apart at their beginning.
+
+    `of_byte` is the count of a byte token, by its byte and its name; `space` is counted in addition with a space.
+    """
+    if None in (tokenizer.why_not("bytes"), tokenizer.why_not("letters")) or tokenizer.algorithm == "WordPiece":
+        what = "the formula is for pieces that write a space as \u2581"
+        raise UnsupportedFeatureError(what, value=tokenizer.algorithm, hint='name "bytes" or "decoded"')
+    pieces = pieces_of(tokenizer)
+    spaces = np.array([piece.startswith(SPACE) for piece in pieces], dtype=np.bool_)
+    counts = np.array([len(piece.removeprefix(SPACE).encode("utf-8", "surrogatepass")) for piece in pieces])
+    for id, byte in enumerate(map(byte_of, pieces)):
+        if byte is not None:
+            counts[id] = of_byte(byte, pieces[id])
+    boundaries = np.zeros(tokenizer.n_ids, dtype=np.bool_)
+    boundaries[tokenizer.control_ids] = True
+    return ByteTable(counts + space * spaces, spaces, boundaries)
+
+
+class Formula(NamedTuple):
+    """A convention by which bytes are counted: a sentence about the count of an id, and the tables."""
+
+    words: str
+    table: Callable[[AnyTokenizer], ByteTable]
+
+
+FORMULAS: dict[str, Formula] = {
+    "bytes": Formula("the bytes that it adds to a text", _right),
+    "decoded": Formula("the UTF-8 of the text that it alone decodes to, where U+FFFD has three bytes", _decoded),
+    "sentencepiece": Formula(
+        "its piece in UTF-8, but one for a U+2581 that it begins with and none at the beginning; one for a byte token",
+        partial(_of_pieces, of_byte=lambda byte, piece: 1),
+    ),
+    "sentencepiece-decoded": Formula(
+        "the same, but three for a byte token that alone decodes to U+FFFD",
+        partial(_of_pieces, of_byte=lambda byte, piece: len(_shown(bytes((byte,))))),
+    ),
+    "sentencepiece-twice": Formula(
+        "the same, but one more for a U+2581 that it begins with, and the name of a byte token, <0x0A>",
+        partial(_of_pieces, of_byte=lambda byte, piece: len(piece), space=1),
+    ),
 }
-"""The public conventions by name: a sentence, and the counts; control tokens count 0."""
+"""The public conventions by name, right and wrong ones."""
 
 
 def of_formula(tokenizer: AnyTokenizer, name: str) -> ByteTable:
     """Return the table of a formula; control tokens count 0."""
     if name not in FORMULAS:
-        raise WrongTypeError("no such formula", value=name, hint=f"one of {', '.join(FORMULAS)}, or a file")
-    counts = FORMULAS[name][1](tokenizer)
-    counts[tokenizer.control_ids] = 0
-    return ByteTable(counts)
+        raise WrongTypeError("no such formula or file", value=name, hint=f"formulas are {', '.join(FORMULAS)}")
+    table = FORMULAS[name].table(tokenizer)
+    table.counts[tokenizer.control_ids] = 0
+    return table
+
+
+def named_or_read(tokenizer: AnyTokenizer, name: str) -> ByteTable:
+    """Return the table of a formula, or of a file if there is one of that name."""
+    if name in FORMULAS or not Path(name).exists():
+        return of_formula(tokenizer, name)
+    return read_table(name, tokenizer.n_ids)
 
 
 def checked_table(table: ByteTable | npt.ArrayLike, n_ids: int, where: str = "table") -> ByteTable:
@@ -126,8 +207,25 @@ def _of_list(counts: list[object], where: str) -> npt.NDArray[Any]:
     return np.array(counts, dtype=np.float64)
 
 
+def check_writable(path: str | Path, table: ByteTable) -> None:
+    """Refuse a file whose format has no room for a table, or is not known."""
+    suffix = Path(path).suffix
+    if suffix not in (".npz", ".npy", ".json"):
+        raise WrongTypeError("a table is written as .npz, .npy or .json", value=str(path), where="-o")
+    if suffix != ".npz" and table.spaces is not None:
+        what = "the bytes of an id depend on whether a text begins with it, which one number does not say"
+        raise WrongTypeError(what, value=str(path), where="-o", hint="name a .npz, which also has has_leading_space")
+
+
 def write_table(path: str | Path, table: ByteTable) -> None:
-    """Write the counts of a table as a .npy file."""
+    """Write a table: a .npz has its arrays, a .npy or a .json list only the counts."""
+    check_writable(path, table)
     file = io.BytesIO()
-    np.save(file, table.counts)
+    if str(path).endswith(".npz"):
+        arrays: dict[str, Any] = {name: array for name, array in zip(_FIELDS, table, strict=True) if array is not None}
+        np.savez(file, **arrays)
+    elif str(path).endswith(".npy"):
+        np.save(file, table.counts)
+    else:
+        file.write(f"{json.dumps(table.counts.tolist())}\n".encode())
     write_atomically(str(path), file.getvalue())

@@ -8,8 +8,9 @@ from tokdfa.jobs.guiding.byte_machines import ByteMachine, machine_of
 from tokdfa.jobs.measures.byte_streams import ByteStreams
 from tokdfa.jobs.measures.character_streams import character_streams
 from tokdfa.jobs.measures.streams import Streams
+from tokdfa.jobs.measures.wordpiece_streams import wordpiece_streams
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import has_rules
+from tokdfa.tokenizers.tokenizer import WordPieceTokenizer, has_rules
 
 
 def streams_of(tokenizer: AnyTokenizer, language: str | None = None) -> Streams:
@@ -23,6 +24,13 @@ def streams_of(tokenizer: AnyTokenizer, language: str | None = None) -> Streams:
     if tokenizer.why_not("bytes") is None:
         return tokenizer.derived(ByteStreams) if language is None else ByteStreams(tokenizer, language)
     return tokenizer.derived(character_streams) if language is None else character_streams(tokenizer, _texts(language))
+
+
+def graph_of(tokenizer: AnyTokenizer) -> Streams:
+    """Return the graph of all texts of a tokenizer; of WordPiece, some paths of it are not canonical."""
+    if isinstance(tokenizer, WordPieceTokenizer):
+        return tokenizer.derived(wordpiece_streams)
+    return streams_of(tokenizer)
 
 
 def _texts(language: str) -> ByteMachine:

@@ -133,7 +133,7 @@ def test_tables_of_another_length_are_refused() -> None:
     for table in (np.ones(tokenizer.n_ids + 1, dtype=int), np.ones((2, 2), dtype=int), ["a"] * tokenizer.n_ids):
         with pytest.raises(FileFormatError):
             tokdfa.check_bytes(tokenizer, table)
-    with pytest.raises(WrongTypeError, match="no such formula"):
+    with pytest.raises(WrongTypeError, match="no such formula or file"):
         tokdfa.check_bytes(tokenizer, "letters")
 
 

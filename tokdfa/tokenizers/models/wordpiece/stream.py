@@ -85,7 +85,7 @@ class StreamLanguage(Displayed):
     BERT's decoding puts a space before every token but those that continue a word. With an opening, as in llama.cpp, it
     writes a space for each opening, wherever it is, and nothing before a special token.
 
-    Tokens of `specials` are cut out of the raw text.
+    Tokens of `specials` are cut out of the raw text. `single` has their ids, and the ids of separate characters.
 
     Raises
     ------
@@ -109,7 +109,7 @@ class StreamLanguage(Displayed):
         special_ids = frozenset(specials.values())
         mark = _CONTINUES if vocabulary.opening else vocabulary.prefix
         inner: dict[str, int] = {}
-        self._single = set(special_ids)
+        self.single = set(special_ids)
         self._orders: dict[int, tuple[int, int]] = {}
         for entry, number in vocabulary.items():
             text, begins = vocabulary.role(entry)
@@ -120,7 +120,7 @@ class StreamLanguage(Displayed):
                 inner[text if begins else mark + text] = number
                 self._orders[number] = (self._characters.order(text[0]), self._characters.order(text[-1]))
             elif begins and len(text) == 1 and self._characters.is_alone(text) and vocabulary.longest_word != 0:
-                self._single.add(number)
+                self.single.add(number)
         n = sum(map(len, inner))
         if n > _MOST_CHARACTERS:
             raise AutomatonError(f"the entries have more than {_MOST_CHARACTERS:,} characters", value=n)
@@ -160,7 +160,7 @@ class StreamLanguage(Displayed):
 
     def step(self, state: StreamState, token: int) -> StreamState | None:
         """Return the state reached on an id, or None if no correct stream continues this way."""
-        if token in self._single:
+        if token in self.single:
             return self.initial
         orders = self._orders.get(token)
         if orders is None:
@@ -185,12 +185,12 @@ class StreamLanguage(Displayed):
 
     @cached_property
     def _tokens(self) -> list[int]:
-        return sorted({*self._single, *self._orders})
+        return sorted({*self.single, *self._orders})
 
     @cached_property
     def dead(self) -> frozenset[int]:
         """The ids of entries that occur in no correct stream."""
-        live = {*self._single, *self.words.live}
+        live = {*self.single, *self.words.live}
         return frozenset(number for _, number in self.vocabulary.items() if number not in live)
 
     def __repr__(self) -> str:

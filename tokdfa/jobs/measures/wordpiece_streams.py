@@ -1,0 +1,80 @@
+"""The graph of the canonical streams of WordPiece, such as BERT's.
+
+An id begins a word, continues one or is a word of its own. The vocabulary un, una, ##able, ##b forbids ##able after un,
+since una would have been the longer match; so the row of an id are the continuations that complete a longer entry.
+An entry may also be completed by several later ids. These are not looked ahead to, so a few paths are not canonical.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable
+
+import numpy as np
+
+from tokdfa.automata.compact import Rows
+from tokdfa.base.arrays import BoolArray
+from tokdfa.base.errors import AutomatonError, UnsupportedFeatureError
+from tokdfa.jobs.guiding.byte_machines import ByteMachine
+from tokdfa.jobs.guiding.tokens import FollowSets
+from tokdfa.jobs.measures.product_streams import ProductStreams, TableFactor
+from tokdfa.tokenizers.decoder import spellings, words_of
+from tokdfa.tokenizers.models.wordpiece.stream import StreamLanguage
+from tokdfa.tokenizers.neighbours import Neighbours
+from tokdfa.tokenizers.tokenizer import WordPieceTokenizer
+
+_BEGINNING, _BETWEEN, _INSIDE = range(3)
+
+
+def wordpiece_streams(tokenizer: WordPieceTokenizer, texts: ByteMachine | None = None) -> ProductStreams:
+    """Return the graph of a WordPiece tokenizer, with its texts in a language if one is given."""
+    try:
+        language = tokenizer.language
+    except AutomatonError as error:
+        raise UnsupportedFeatureError(f"the ids that may follow an id are not known: {error}") from None
+    n, spelled = tokenizer.n_ids, tokenizer.spelled
+    begins, continues, single = (
+        _mask(ids, n) for ids in (language.words.beginnings, language.words.continuations, language.single)
+    )
+    single[tokenizer.control_ids] = False
+    # The labels of the beginning, which have no space, come after all others.
+    words = words_of(spelled.usual) + words_of(spelled.usual if spelled.other is None else spelled.other)
+    ordinary = np.append(begins | continues | single, begins | single)
+    table = np.full((3, 2 * n), -1, dtype=np.int32)
+    for state, first in ((_BEGINNING, n), (_BETWEEN, 0), (_INSIDE, 0)):
+        targets = table[state, first : first + n]
+        targets[begins], targets[single] = _INSIDE, _BETWEEN
+    table[_INSIDE, :n][continues] = _INSIDE
+    sets = FollowSets(_neighbours(language), 2 * n, np.zeros(0, dtype=np.int32))
+    sets.row_of[n:], sets.position[n:] = sets.row_of[:n], sets.position[:n]
+    ids = np.tile(np.arange(n, dtype=np.int32), 2)
+    return ProductStreams(sets, ordinary, ids, spellings(words), [TableFactor(table, (True,) * 3)], texts)
+
+
+def _mask(ids: Iterable[int], n_ids: int) -> BoolArray:
+    found: BoolArray = np.zeros(n_ids, dtype=np.bool_)
+    found[[*ids]] = True
+    return found
+
+
+def _neighbours(language: StreamLanguage) -> Neighbours:
+    """Return the continuations that each id forbids after it, because a longer entry begins with both."""
+    words = language.words
+    continuing = sorted((text, id) for id, text in words.continuations.items())
+    texts = [text for text, _ in continuing]
+    spans: dict[int, set[tuple[int, int]]] = {}
+    for entries in (words.beginnings, words.continuations):
+        id_of = {text: id for id, text in entries.items()}
+        for text in id_of:
+            for size in range(1, len(text)):
+                shorter, rest = id_of.get(text[:size]), text[size:]
+                if shorter is not None:
+                    low, high = bisect_left(texts, rest), bisect_left(texts, rest + chr(0x10FFFF))
+                    spans.setdefault(shorter, set()).update([(low, high)] if low < high else [])
+    ids = [id for _, id in continuing] + [*words.beginnings]
+    of_row = [sorted(spans.get(id, ())) for id in ids]
+    pointer = np.cumsum([0, *map(len, of_row)]).astype(np.int32)
+    bounds = np.array([span for row in of_row for span in row], dtype=np.int32).reshape(-1, 2)
+    numbers = np.arange(len(ids), dtype=np.int32)
+    rows = Rows(pointer, bounds[:, 0].copy(), bounds[:, 1].copy(), numbers, numbers)
+    return Neighbours([], np.array(ids, dtype=np.int32), numbers, rows)
