@@ -9,7 +9,7 @@ Read in this order:
 3. `sample`: the segments that are read, evenly spread over the store; `counts`: the violations in them; `readings`: the
    ids as another integer type, in another byte order, or shifted, and in which of these a tokenizer fits; `lost`: the
    neighbours that are lost when text is encoded again, by which this is seen; `free_neighbours`: the shifts of Unigram,
-   which need many ids.
+   which are seen by texts next to each other.
 4. `mistakes`: what is wrong with ids that fit, such as special ids or another version; `mixture`: the parts of a store
    that several tokenizers made.
 

@@ -13,8 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tokdfa.base.arrays import IntegerArray
-from tokdfa.base.errors import TokdfaError
-from tokdfa.jobs.identification.free_neighbours import NEAR, has_free_neighbours, likely_shifts
+from tokdfa.jobs.identification.free_neighbours import (
+    common_hits,
+    has_free_neighbours,
+    is_unshifted,
+    moved,
+    shifts_to_try,
+    told_shift,
+)
 from tokdfa.jobs.identification.lost import loss_of
 from tokdfa.jobs.identification.sample import Sample, Segment
 from tokdfa.stores.integer_types import TYPES
@@ -26,8 +32,6 @@ _TOO_LARGE = 1 << 62
 _PROBE = 1024
 # The number of ids by which most candidates are seen to be far, and by which shifts are compared with a fit.
 _GLANCE = 256
-# The largest shift that is always tried; larger ones are derived from the commonest ids.
-_SHIFTS = 300
 # A tokenizer has made ids, or another version of it has, if it loses at most this share of the neighbours that it
 # loses of ids that are shifted at random. Measured: up to 0.12 for the same vocabulary, from 0.37 on for others.
 LARGEST_LOSS = 0.2
@@ -42,9 +46,6 @@ _HOPELESS = 0.5
 _MOST_OFTEN = 0.4
 _LARGEST = 1 << 24
 _FEWEST = 64
-# Texts that are common in many languages and in programs, most of them one token.
-_COMMON = (",", ".", " the", "\n", " of", " and", " ", "\n\n", " de", " a", "的", "，", " =", "(")
-_COMMONEST = 8
 _FEWEST_COMMON = 3
 
 
@@ -67,7 +68,7 @@ class Reading:
             ids = np.frombuffer(data[: len(data) - len(data) % dtype.itemsize], dtype=dtype)
         if not self.offset:
             return ids
-        return np.where(ids > _TOO_LARGE, -1, ids.astype(np.int64) + self.offset)
+        return np.where(ids > _TOO_LARGE, -1, moved(ids, self.offset))
 
     def segment(self, segment: Segment) -> Segment:
         """Return a segment in this reading."""
@@ -96,7 +97,7 @@ class Probes:
         # Rare ids may be wrong, and not the others: here more of them are looked at.
         self.more = _probe(sample.segments, 4 * _PROBE)
         self.is_enough = len(np.unique(self.more)) >= _FEWEST
-        self.many = _probe(sample.segments, 64 * _PROBE)
+        self.many = _probe(sample.segments, 16 * _PROBE)
         # Whether ids may be of a tokenizer, and do not tell in which reading.
         self.is_undecided = False
         # Half of a wider integer is often 0, and the id 0 is seldom wrong next to another.
@@ -109,10 +110,10 @@ class Probes:
         Ids that lose some neighbours as they are, and next to none when they are shifted, are shifted.
         """
         if has_free_neighbours(tokenizer):
-            told = [each for each in self.types if _told_shift(tokenizer, each.ids(self.many), NEAR) == 0]
+            told = [each for each in self.types if is_unshifted(tokenizer, each.ids(self.many))]
             if not told or _is_varied(self.more):
-                told += [Reading()] * (_told_shift(tokenizer, self.many, NEAR) == 0)
-            return max(told, key=self._width, default=None)
+                told += [Reading()] * is_unshifted(tokenizer, self.many)
+            return max(told, key=lambda each: (self._width(each), each.dtype is None), default=None)
         found = [fit for fit in (_fit(tokenizer, self.few, reading) for reading in self.types) if fit.is_own()]
         if not found or _is_varied(self.more):
             own = _fit(tokenizer, _without_commonest(self.more), Reading())
@@ -128,9 +129,9 @@ class Probes:
     def shifted(self, tokenizer: AnyTokenizer) -> Reading | None:
         """Return the reading in which a tokenizer fits ids that are shifted; None if there is none."""
         if has_free_neighbours(tokenizer):
-            shift = _told_shift(tokenizer, self.many, (0, *_shifts_to_try(tokenizer, self.few)))
-            self.is_undecided |= shift is None and loss_of(tokenizer, self.few) <= LARGEST_LOSS
-            return None if shift is None else Reading(offset=shift)
+            told = told_shift(tokenizer, self.many)
+            self.is_undecided |= told.shift is None and told.is_possible
+            return None if told.shift is None else Reading(offset=told.shift)
         found = [_shifted(tokenizer, self.few, self.more, reading) for reading in (Reading(), *self.types)]
         return _best_of([fit for fit in found if fit is not None])
 
@@ -156,7 +157,7 @@ def is_near(tokenizer: AnyTokenizer, sample: Sample) -> bool:
 def may_be_own(tokenizer: AnyTokenizer, sample: Sample) -> bool:
     """Return whether a tokenizer loses few neighbours of ids, and they are not the halves of wider integers."""
     if has_free_neighbours(tokenizer):
-        return _told_shift(tokenizer, _probe(sample.segments, 64 * _PROBE), NEAR) == 0
+        return is_unshifted(tokenizer, _probe(sample.segments, 16 * _PROBE))
     probe = _probe(sample.segments, _PROBE)
     ids = _without_commonest(probe)
     if len(ids) >= 2 and loss_of(tokenizer, ids) > LARGEST_LOSS:
@@ -218,7 +219,7 @@ def _shifted(tokenizer: AnyTokenizer, probe: IntegerArray, more: IntegerArray, r
     ids = reading.ids(probe)
     # Few segments: where two of them meet, ids are lost in every reading.
     few = ids[: len(ids) // 4]
-    shifts = _shifts_to_try(tokenizer, ids)
+    shifts = shifts_to_try(tokenizer, ids)
     losses = np.array([loss_of(tokenizer, Reading(None, shift).ids(few)) for shift in shifts])
     if losses.min() > _HOPELESS:
         return None
@@ -230,52 +231,10 @@ def _shifted(tokenizer: AnyTokenizer, probe: IntegerArray, more: IntegerArray, r
     rivals = [(loss, shift) for loss, shift in again if loss <= most]
     if len(rivals) > 1:
         # Rare tokens hardly ever merge, so other shifts may lose as few; but they make no common tokens common.
-        hits = _common_hits(tokenizer, ids, [shift for _, shift in rivals])
+        hits = common_hits(tokenizer, ids, [shift for _, shift in rivals])
         rivals = [rival for rival, n in zip(rivals, hits, strict=True) if n >= _FEWEST_COMMON and n == max(hits)]
     if len(rivals) != 1:
         return None
     loss, shift = rivals[0]
     found = _Fit(Reading(reading.dtype, shift), loss, usual)
     return found if found.is_own(_SHIFTED) else None
-
-
-def _told_shift(tokenizer: AnyTokenizer, ids: IntegerArray, shifts: Iterable[int]) -> int | None:
-    """Return the one of some shifts of ids with free neighbours that loses few, or makes common tokens common."""
-    rivals = likely_shifts(tokenizer, ids, shifts)
-    if len(rivals) < 2:
-        return rivals[0] if rivals else None
-    hits = dict(zip(rivals, _common_hits(tokenizer, ids, rivals), strict=True))
-    best, second = sorted(hits, key=lambda shift: -hits[shift])[:2]
-    # Of hundreds of shifts some have a few by chance.
-    is_told = hits[best] > hits[second] if best == 0 else hits[best] > 2 * hits[second]
-    return best if is_told and hits[best] >= _FEWEST_COMMON else None
-
-
-def _common_hits(tokenizer: AnyTokenizer, ids: IntegerArray, shifts: list[int]) -> list[int]:
-    """Return for each shift how many of the commonest ids are common tokens after it."""
-    wanted, commonest = _common_tokens(tokenizer), _commonest(ids)
-    return [len(wanted & {value + shift for value in commonest}) for shift in shifts]
-
-
-def _common_tokens(tokenizer: AnyTokenizer) -> set[int]:
-    """Return the ids of texts that are common in many languages and in programs."""
-    found: set[int] = set()
-    for text in _COMMON:
-        try:
-            found.update(tokenizer.encode(text)[-1:].tolist())
-        except TokdfaError:
-            continue
-    return found
-
-
-def _commonest(ids: IntegerArray) -> list[int]:
-    """Return the commonest ids."""
-    values, counts = np.unique(ids, return_counts=True)
-    common: list[int] = values[np.argsort(-counts, kind="stable")[:_COMMONEST]].tolist()
-    return [value for value in common if abs(value) < 1 << 40]
-
-
-def _shifts_to_try(tokenizer: AnyTokenizer, ids: IntegerArray) -> list[int]:
-    """Return the numbers that may have to be added to ids: small ones, and some that make common ids common tokens."""
-    aligned = {each - value for each in _common_tokens(tokenizer) for value in _commonest(ids)}
-    return sorted({*range(-_SHIFTS, _SHIFTS + 1), *aligned} - {0}, key=lambda shift: (abs(shift), shift))
