@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import regex
 import tiktoken
@@ -23,6 +23,7 @@ __all__ = [
     "check_against",
     "continuations",
     "guided",
+    "guided_in_form",
     "random_file",
     "random_ranks",
     "some_languages",
@@ -77,32 +78,45 @@ def some_languages(source: random.Random, symbols: list[str]) -> list[tuple[str,
     return found
 
 
-def random_file(source: random.Random, path: Path) -> tokenizers.Tokenizer:
-    """Write a tokenizer.json with special tokens, and tokens that merging never gives; return the library's object."""
-    symbols = [byte for symbol in SYMBOLS for byte in symbol.encode()]
-    words = [bytes([byte]) for byte in dict.fromkeys(symbols)]
+def _random_rules(source: random.Random, text: bytes | None) -> list[tuple[bytes, bytes]]:
+    """Ten merge rules, of parts of a text if one is given."""
+    words = [bytes([byte]) for byte in dict.fromkeys(text or "".join(SYMBOLS).encode())]
     rules = []
     while len(rules) < 10:
         left, right = source.choice(words), source.choice(words)
-        if left + right not in words:
+        if left + right not in words and (text is None or left + right in text):
             rules.append((left, right))
             words.append(left + right)
-    file = tokenizer_json(rules)
+    return rules
+
+
+def random_file(
+    source: random.Random, path: Path, text: bytes | None = None, late: str = "'b", **changes: Any
+) -> tokenizers.Tokenizer:
+    """Write a tokenizer.json with special tokens, and tokens that merging never gives; return the library's object.
+
+    Its rules are of parts of a text, if one is given; `changes` are fields of the file. The special token `late` is
+    found in normalized text.
+    """
+    rules = _random_rules(source, text)
+    file = tokenizer_json(rules, **changes)
     vocab = file["model"]["vocab"]
     for word in ("aab", "Ġab", "b1b"):
         vocab.setdefault(word, len(vocab))
     file["model"]["ignore_merges"] = source.random() < 0.7
-    file["added_tokens"] = [added_token(len(vocab) + n, content) for n, content in enumerate(["<|a|>", "'b"])]
+    added = [added_token(len(vocab), "<|a|>"), added_token(len(vocab) + 1, late, normalized=late != "'b")]
+    file["added_tokens"] = added
     path.write_text(json.dumps(file), encoding="utf-8")
     return tokenizers.Tokenizer.from_file(str(path))
 
 
 class Guided(NamedTuple):
-    """A small tokenizer, the ids that its library gives for a text, and parts of texts."""
+    """A small tokenizer, the ids that its library gives for a text, parts of texts, and whether a text is kept."""
 
     tokenizer: tokdfa.Tokenizer
     encode: Callable[[str], list[int]]
     symbols: list[str]
+    keeps: Callable[[str], bool] = lambda text: True
 
 
 def guided(seed: int, folder: Path) -> Guided:
@@ -118,3 +132,34 @@ def guided(seed: int, folder: Path) -> Guided:
     pattern = NAMED[name].steps[0].pattern
     oracle = tiktoken.Encoding("oracle", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
     return Guided(tokdfa.load(path, pretokenizer=name), oracle.encode_ordinary, SYMBOLS)
+
+
+MARKED = [
+    "e",
+    "\u00e9",
+    "\u0301",
+    "\u0323",
+    "\u0338",
+    "\u1eb9",
+    "\u1100",
+    "\u1161",
+    "\u11a8",
+    "\u09c7",
+    "\u09be",
+    "\u212a",
+]
+"""Letters, marks that join them in any order or not at all, syllables of Hangul in parts, and the sign for kelvin."""
+
+
+def guided_in_form(seed: int, folder: Path) -> Guided:
+    """Return a random tokenizer that brings texts into a normalization form, one special token being found before."""
+    source = random.Random(seed)
+    path, form = folder / f"form{seed}.json", ["NFC", "NFC", "NFKC", "NFD"][seed % 4]
+    text = "".join(source.choices([*MARKED, "a", "b", " a", "é"], k=300)).encode()
+    library = random_file(source, path, text + b"<|>'q", "'q", normalizer={"type": form})
+    normal = getattr(tokenizers.normalizers, form)()
+
+    def keeps(text: str) -> bool:
+        return all(normal.normalize_str(part) == part for part in text.split("<|a|>"))
+
+    return Guided(tokdfa.load(path), lambda text: library.encode(text).ids, [*MARKED, "a", "b", "'q", "<|a|>"], keeps)

@@ -13,7 +13,7 @@ from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.decoding import NoDecoder
-from tokdfa.tokenizers.encoding.special import odd_ones
+from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.encoding.symbols import Fallback, Merges
 from tokdfa.tokenizers.encoding.texts import check_bytes_or_text
 from tokdfa.tokenizers.formats.contents import Rewriting
@@ -138,7 +138,19 @@ class Tokenizer(AnyTokenizer):
         A text in that form has the ids of the tokenizer in `read_in_form`. No canonical ids decode to other texts.
         """
         found = self.read_in_form
-        return None if found is None or odd_ones(self.specials) else found[1]
+        return None if found is None or odd_ones(self.specials) or self.joined_specials else found[1]
+
+    @cached_property
+    def joined_specials(self) -> tuple[Special, ...]:
+        """The special tokens that the form of `read_in_form` may join with the text next to them, of which it is part.
+
+        After "<a>", looked for in text in NFC, U+0338 makes another character of ">", and no special token is found.
+        """
+        from tokdfa.regex.unicode.quick_check import stands_apart
+
+        _, form = self.read_in_form or (self, None)
+        inner = [special for special in self.specials if special.level and special.text]
+        return tuple(special for special in inner if form is not None and not stands_apart(special.text, form))
 
     @property
     def read_in_form(self) -> tuple[Tokenizer, Form | None] | None:

@@ -8,9 +8,11 @@ bytes. `schemas` makes languages of JSON schemas. `fast_forward` decides whether
 Below them, from the bottom up:
 
 - `splits`: the pre-tokenizer read by ids, incomplete symbols included;
-- `tokens`: the tables of one tokenizer, made once: which ids may not follow a token within a piece, as rows of
-  intervals, and the special tokens that the text of ids spells;
 - `byte_machines`: automata over bytes as tables;
+- `forms`: automata of the texts in a normalization form;
+- `scan`: the automaton that refuses texts with special tokens spelled out, and texts that are not in the form;
+- `tokens`: the tables of one tokenizer, made once, among them the ids that may not follow a token within a piece, as
+  rows of intervals;
 - `texts`: a regular language of texts, read by groups of ids that it and the pre-tokenizer cannot tell apart;
 - `prefixes`: the product of all these without dead ends, and the moves of its states as arrays; its inner loops are
   `tokdfa.kernels.guiding.product`.

@@ -248,7 +248,8 @@ def guide(
     Parameters
     ----------
     tokenizer : AnyTokenizer
-        A byte pair tokenizer over bytes that encodes texts unchanged.
+        A byte pair tokenizer over bytes that encodes texts unchanged, or brings them into a normalization form (Qwen:
+        NFC). The streams are then those of the texts in that form: no canonical stream decodes to another one.
     language : str or TokenDFA, optional
         A language L of texts: a regular expression that the whole text matches, or an automaton over bytes such as
         :func:`tokdfa.language` makes. The finished streams are then exactly T(L), the ids that `encode` gives for the
@@ -280,7 +281,7 @@ def guide(
     Raises
     ------
     UnsupportedFeatureError
-        If the streams of the tokenizer are judged as a whole: it normalizes, inserts or drops text, or is not a byte
+        If the streams of the tokenizer are judged as a whole: it rewrites, inserts or drops text, or is not a byte
         pair tokenizer over bytes. If the schema has a keyword that cannot be obeyed; the error has its path.
     PatternError
         If the expression cannot be read, no text matches it, all texts that do need symbols that the tokenizer lacks,
@@ -293,9 +294,9 @@ def guide(
 
     Notes
     -----
-    The product of the pair test (Observation 2 of *Constructing a BPE Tokenization DFA*), the states of the
-    pre-tokenizer, the special tokens that the text spells, and the automaton of L. A state from which no stream
-    continues is never reached: a continuation is searched for on demand, and the answer is cached.
+    The product of the pair test (Observation 2 of *Constructing a BPE Tokenization DFA*), the states of the pre-
+    tokenizer, the special tokens that the text spells, the normalization form, and the automaton of L. A state from
+    which no stream continues is never reached: a continuation is searched for on demand, and the answer is cached.
 
     Examples
     --------

@@ -144,7 +144,11 @@ def forced(
         raise WrongTypeError("a number of bytes is an integer that is not negative", value=longest, where="longest")
     if language is None:
         raise WrongTypeError("a language is a regular expression or an automaton over bytes", value=language)
-    jumps = Jumps(start_of(tokens_of(tokenizer), Wanted(language), None).prefixes)
+    tokens = tokens_of(tokenizer)
+    if tokens.form is not None:
+        what = "texts are normalized, so the text next to forced text may change it"
+        raise UnsupportedFeatureError(what, value=tokens.form)
+    jumps = Jumps(start_of(tokens, Wanted(language), None).prefixes)
     holds = is_same_everywhere(jumps, limits.max_moves)
     # Up to `longest` bytes, or fewer if too many moves lead there.
     every = [*_counts(jumps, int(longest), limits.max_counted, only_same=False)]

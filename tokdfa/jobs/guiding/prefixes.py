@@ -1,10 +1,11 @@
 """The prefix automaton: which ids can come next so that some canonical stream continues.
 
 A state is a product: the state of the pre-tokenizer, the row of the last id, the special token that the text may be
-spelling, and the state of the language of texts. Whether a canonical stream continues from a state is found by a search
-for one, and cached. The next ids of two states that differ only in the last id differ only in the ids that it forbids,
-so they share one pair of masks: they have one *base*. After an id, the state depends on the row only by whether it
-forbids the id: the id then begins a piece. So the moves of a base are found once for all rows.
+spelling or the character that a form may compose, and the state of the language of texts. Whether a canonical stream
+continues from a state is found by a search for one, and cached. The next ids of two states that differ only in the last
+id differ only in the ids that it forbids, so they share one pair of masks: they have one *base*. After an id, the state
+depends on the row only by whether it forbids the id: the id then begins a piece. So the moves of a base are found once
+for all rows.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from tokdfa.base.errors import LimitExceededError, WrongTypeError
 from tokdfa.base.locks import SHARED
 from tokdfa.jobs.guiding.byte_machines import steps_to
 from tokdfa.jobs.guiding.texts import Texts, texts_of
-from tokdfa.jobs.guiding.tokens import NONE, Tokens, tokens_of
+from tokdfa.jobs.guiding.tokens import NONE, Tokens
 from tokdfa.kernels.guiding import product as kernels
 from tokdfa.kernels.library import Struct
+from tokdfa.regex.unicode.normalization import Form
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 MAX_BASES = 1 << 10
@@ -37,7 +39,7 @@ class State(NamedTuple):
 
     split: int  # The state of the pre-tokenizer
     row: int  # The row of the last id: the ids that may not follow it within a piece
-    spelled: int  # The state of the search for special tokens in the text
+    spelled: int  # The state of the scan of the text: for special tokens, and for changes by a normalization form
     text: int  # The state of the language of texts
 
 
@@ -85,7 +87,7 @@ class PrefixAutomaton:
         """Return a state of this automaton; refuse anything else."""
         if isinstance(state, tuple) and len(state) == 4 and all(isinstance(part, (int, np.integer)) for part in state):
             found = State(*state)
-            splits, scan = self.tokens.splits, self.tokens.special_scan
+            splits, scan = self.tokens.splits, self.tokens.scan
             limits = splits.n_states, self._n_rows, scan.n_states, self.texts.n_states + 1
             if min(found) >= 0 and found.split and found.text and all(map(lt, found, limits)):
                 return found
@@ -178,7 +180,7 @@ class PrefixAutomaton:
         if limit is not None:
             self._find_least()
             asked = min(limit, kernels.MOST_IDS) - 1
-        differing = self.tokens.special_scan.differing(state.spelled)
+        differing = self.tokens.scan.differing(state.spelled)
         answer = self._asked(kernels.find_next, state, *key, asked, differing, self._n_words)
         is_known = limit is not None and answer[3] <= asked
         found = Base(answer[1], answer[2], answer[3] + 1 if is_known else None)
@@ -233,15 +235,15 @@ class PrefixAutomaton:
                 kernels.resize_search(cache, min(4 * n_searched, kernels.MOST_SEARCHED))
 
 
-def _of_all_texts(tokenizer: Tokenizer) -> PrefixAutomaton:
-    """Return the prefix automaton of all texts of a tokenizer."""
-    tokens = tokens_of(tokenizer)
+def _of_all_texts(tokenizer: Tokenizer, form: Form | None) -> PrefixAutomaton:
+    """Return the prefix automaton of all texts of a tokenizer, or of those in a form."""
+    tokens = tokenizer.derived(Tokens) if form is None else tokenizer.derived(Tokens, form)
     return PrefixAutomaton(tokens, texts_of(tokens, None))
 
 
 def prefixes_of(tokens: Tokens, texts: Texts | None = None) -> PrefixAutomaton:
     """Return the prefix automaton of a language of texts; by default of all of them."""
-    every = tokens.tokenizer.derived(_of_all_texts)
+    every = tokens.tokenizer.derived(_of_all_texts, tokens.form)
     return every if texts is None else PrefixAutomaton(tokens, texts, every)
 
 

@@ -29,7 +29,7 @@ class Groups(NamedTuple):
     node_end: Int32Array
     # One entry a node and one more: where the atoms of each node begin. An atom for each special token follows.
     at_node: Int32Array
-    # One entry an atom: the class of its ids, and the state of the search for special tokens after them.
+    # One entry an atom: the class of its ids, and the state of the scan of the text after them.
     atom_class: Int32Array
     atom_spelled: Int32Array
     # One entry an atom and one more: where the ids of each atom begin in `atom_ids`.
@@ -53,10 +53,10 @@ def group_ids(tokens: Tokens, column: Int32Array, is_dead: BoolArray) -> Groups:
     n_nodes = len(nodes[0])
     node = np.repeat(node_of, np.diff(trie.first))
     ids = tokens.words
-    class_of, from_start = tokens.splits.class_of, tokens.special_scan.from_start
+    class_of, from_start = tokens.splits.class_of, tokens.scan.from_start
     kept = (node >= 0) & (class_of[ids] > 0) & (from_start[ids] >= 0)
     node, ids = node[kept], ids[kept]
-    n_classes, n_spelled = int(class_of.max(initial=0)) + 1, tokens.special_scan.n_states
+    n_classes, n_spelled = int(class_of.max(initial=0)) + 1, tokens.scan.n_states
     key = (node.astype(np.int64) * n_classes + class_of[ids]) * n_spelled + from_start[ids]
     order = np.argsort(key, kind="stable")
     key, node, ids = key[order], node[order], ids[order]

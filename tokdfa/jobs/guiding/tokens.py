@@ -1,12 +1,10 @@
 """The tables over the ids of a tokenizer by which its canonical streams are read id by id.
 
-`FollowSets` are the ids that may not follow a token within a piece, as rows of intervals; `SpecialScan` searches the
-text of ids for all special tokens at once.
+`FollowSets` are the ids that may not follow a token within a piece, as rows of intervals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import cast
 
@@ -14,12 +12,12 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.jobs.guiding.byte_machines import without_words
+from tokdfa.jobs.guiding.scan import TextScan
 from tokdfa.jobs.guiding.splits import IdKinds, Splits
-from tokdfa.kernels.dfa.explicit import tokens_from, trie_of
 from tokdfa.kernels.guiding.product import followers_of
 from tokdfa.kernels.library import Struct
 from tokdfa.regex.trie import TokenTrie
+from tokdfa.regex.unicode.normalization import Form
 from tokdfa.tokenizers.boundaries.added import check_overlaps, spelled_specials
 from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.neighbours import Neighbours
@@ -27,56 +25,6 @@ from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.pretokenizers.token_lift import TokenLift
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
-
-WHOLE = -1
-"""The state in which a text has a whole special token."""
-
-
-class SpecialScan:
-    """The automaton that finds the contents of special tokens in a text, and the effect of each id on it.
-
-    No content is within another one. State 0 is for a text that ends with the beginning of no content, and
-    ``table[256 * state + byte]`` the state after a byte.
-    """
-
-    def __init__(self, contents: Sequence[bytes], trie: TokenTrie, n_ids: int) -> None:
-        self._trie = trie
-        # One entry an id: the state after it, from state 0; `WHOLE` if a content is within it.
-        self.from_start: Int32Array = np.zeros(n_ids, dtype=np.int32)
-        self._differing: dict[int, Int32Array] = {0: np.zeros(0, dtype=np.int32)}
-        # Row 0 is the sink, which is reached on a whole content.
-        table = np.array([[0] * 256, [1] * 256], dtype=np.int32)
-        if contents:
-            machine = without_words(contents)
-            table = machine.table[:, machine.column]
-            struct = trie_of(np.maximum(trie.symbol, 0).astype(np.int32), trie.depth, trie.end, trie.first)
-            indices, targets = tokens_from(struct, table.reshape(-1), 256, 1)
-            self.from_start[trie.words] = WHOLE
-            self.from_start[trie.words[indices]] = targets - 1
-        self.n_states = len(table) - 1
-        self.table: Int32Array = (table - 1)[1:].reshape(-1)
-
-    def differing(self, state: int) -> Int32Array:
-        """Return the ids that lead to another state than from state 0."""
-        if state in self._differing:
-            return self._differing[state]
-        trie, table = self._trie, self.table.tolist()
-        found: list[int] = []
-        stack = [(0, state, 0)]
-        while stack:
-            node, here, start = stack.pop()
-            child = node + 1
-            while child < trie.end[node]:
-                byte = int(trie.symbol[child])
-                after = WHOLE if here == WHOLE else table[256 * here + byte]
-                plain = WHOLE if start == WHOLE else table[256 * start + byte]
-                if after != plain:
-                    found += trie.words[trie.first[child] : trie.first[child + 1]].tolist()
-                    stack.append((child, after, plain))
-                child = int(trie.end[child])
-        self._differing[state] = np.array(found, dtype=np.int32)
-        return self._differing[state]
-
 
 NONE = 0
 """The row that forbids no id, for the beginning of a text and for special tokens."""
@@ -133,14 +81,16 @@ class FollowSets:
 class Tokens(OfTokenizer["Tokenizer"]):
     """The ids of a tokenizer: their spelling, their effect on the pre-tokenizer, and the ids that may follow them.
 
-    The tokenizer is a byte pair tokenizer over bytes that encodes texts unchanged; others are refused.
+    The tokenizer is a byte pair tokenizer over bytes that encodes texts unchanged; others are refused. With a `form`,
+    the texts are those in it: another tokenizer, which brings texts into the form first, has the same streams for them.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, form: Form | None = None) -> None:
         splitting = _splitting_of(tokenizer)
         contents = spelled_specials(tokenizer)
         check_overlaps(contents)
         super().__init__(tokenizer)
+        self.form = form
         self.n_ids = n = tokenizer.n_ids
         text, offsets = tokenizer.id_spellings
         alone = tokenizer.token_to_id[tokenizer.whole_piece_tokens]
@@ -155,7 +105,7 @@ class Tokens(OfTokenizer["Tokenizer"]):
         self.usable: BoolArray = (self.follow_sets.position >= 0) | is_alone
         self.usable &= ~self.special
         self.trie = TokenTrie(text.astype(np.int32), offsets, ~self.usable)
-        self.special_scan = SpecialScan(contents, self.trie, n)
+        self.scan = TextScan(contents, form, self.trie, n)
         kinds = IdKinds(self.usable, self.special, is_alone, _merged(tokenizer, [*map(self.bytes_of, alone.tolist())]))
         self.splits = Splits(TokenLift(splitting), text, offsets, kinds)
         # The usable ids, in the order of the trie, and the ids of special tokens, ascending.
@@ -163,12 +113,13 @@ class Tokens(OfTokenizer["Tokenizer"]):
         self.special_ids: Int32Array = np.flatnonzero(self.special).astype(np.int32)
         special_of = np.full(n, -1, dtype=np.int32)
         special_of[self.special_ids] = np.arange(len(self.special_ids), dtype=np.int32)
+        scan, trie = self.scan, self.trie
         self.struct = Struct(
             "tokdfa_guide_ids",
             class_of=self.splits.class_of, row_of=self.follow_sets.row_of, position=self.follow_sets.position,
-            special_of=special_of, from_start=self.special_scan.from_start, spelled=self.special_scan.table, text=text,
-            offsets=offsets, symbol=self.trie.symbol, depth=self.trie.depth, end=self.trie.end, first=self.trie.first,
-            words=self.words, byte_id=self._ids_of_bytes(), special_ids=self.special_ids,
+            special_of=special_of, from_start=scan.from_start, spelled=scan.table, order_after=scan.orders,
+            n_orders=scan.n_orders, text=text, offsets=offsets, symbol=trie.symbol, depth=trie.depth, end=trie.end,
+            first=trie.first, words=self.words, byte_id=self._ids_of_bytes(), special_ids=self.special_ids,
             **self._ending(),
         )  # fmt: skip
 
@@ -203,7 +154,11 @@ def tokens_of(tokenizer: AnyTokenizer) -> Tokens:
     if tokenizer.why_not("rules") is not None:
         what = f"the streams of a {tokenizer.algorithm} tokenizer are judged as a whole, not id by id"
         raise UnsupportedFeatureError(what)
-    return cast(Tokenizer, tokenizer).derived(Tokens)
+    known = cast(Tokenizer, tokenizer)
+    if known.form is None:
+        return known.derived(Tokens)
+    assert known.read_in_form is not None
+    return known.read_in_form[0].derived(Tokens, known.form)
 
 
 def _splitting_of(tokenizer: Tokenizer) -> Splitting:

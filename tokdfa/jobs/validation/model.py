@@ -80,8 +80,11 @@ class Model(OfTokenizer["Tokenizer"]):
     @property
     def why_undecided(self) -> str | None:
         """Why pairs of neighbours do not decide streams; None if they do."""
-        if self.tokenizer.pretokenizer is None and self._whole is not None:
+        whole = None if self._whole is None else self._whole()
+        if self.tokenizer.pretokenizer is None and whole is not None:
             return "nothing splits a text that is normalized"
+        if whole is not None and whole.joined_specials:
+            return "an added token is normalized with the text next to it"
         return self.tokenizer.why_whole
 
     @cached_property

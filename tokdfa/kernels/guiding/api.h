@@ -5,7 +5,7 @@
 
 /* Memory: every array is allocated by Python (numpy), and lives as long as the Struct that points to it. C allocates
    nothing. A state of the product is four numbers, the states of its parts: of the pre-tokenizer (`split`), the row of
-   the last id, of the search for special tokens (`spelled`), and of the texts. */
+   the last id, of the scan of the text for special tokens and changes by a form (`spelled`), and of the texts. */
 
 /* The ids that may not follow a token within a piece. Read-only once it is built. */
 typedef struct {
@@ -41,9 +41,11 @@ typedef struct {
     const int32_t *row_of;     /* by id */
     const int32_t *position;   /* by id, in the rows; -1 for none */
     const int32_t *special_of; /* by id: its index among the special tokens; -1 for others */
-    const int32_t *from_start; /* by id: the state of the search for special tokens after it; -1 if one is found */
-    const int32_t *spelled;    /* spelled[256 * state + byte]: that search by bytes */
+    const int32_t *from_start; /* by id: the state of the scan of the text after it, from state 0; -1 if refused */
+    const int32_t *spelled;    /* spelled[256 * (state / n_orders) + byte]: that scan by bytes */
     int64_t n_spelled;
+    const int32_t *order_after; /* order_after[256 * (state % n_orders) + byte]: likewise, the order of combining marks */
+    int64_t n_orders;
     const uint8_t *text;    /* the bytes of id i are text[offsets[i]] to text[offsets[i + 1]] */
     const int64_t *offsets;
     const int32_t *symbol; /* the trie over bytes, by node in depth-first order: its last byte */
@@ -134,14 +136,14 @@ typedef struct {
     int64_t n_ids;
     int32_t *free;    /* written: of the pre-tokenizer if the row does not forbid the id; 0 for nowhere */
     int32_t *cut;     /* written: of the pre-tokenizer if it does */
-    int32_t *spelled; /* written: of the search for special tokens; -1 if one is found */
+    int32_t *spelled; /* written: of the scan of the text; -1 if it is refused */
     int32_t *text;    /* written: of the texts */
 } tokdfa_guide_targets_job;
 
 /* The masks of the ids that can come next, for any row: one bit an id. It belongs to one thread. */
 typedef struct {
     int32_t limit;            /* the most ids after each of them up to the end of a stream; -1 for any number */
-    const int32_t *differing; /* the ids after which the search for special tokens is elsewhere than from state 0 */
+    const int32_t *differing; /* the ids after which the scan of the text is elsewhere than from state 0 */
     int64_t n_differing;
     uint32_t *allowed; /* written: the ids that are possible if the row does not forbid them; zeros at first */
     uint32_t *fragile; /* written: those of them that are impossible if the row forbids them; zeros at first */

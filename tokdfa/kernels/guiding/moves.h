@@ -124,16 +124,21 @@ ALWAYS_INLINE int32_t text_at_node(const tokdfa_guide_texts *texts, int32_t *tra
     return trace[level];
 }
 
-/* The state of the search for special tokens after an id; -1 if one is found. */
+/* The state of the scan of the text after an id; -1 if it refuses the text. */
 ALWAYS_INLINE int32_t spelled_after(const tokdfa_guide *guide, int32_t spelled, int32_t id) {
     const tokdfa_guide_ids *ids = guide->ids;
     if (spelled == 0 || ids->special_of[id] >= 0) {
         return ids->from_start[id];
     }
-    for (int64_t at = ids->offsets[id]; at < ids->offsets[id + 1] && spelled >= 0; at++) {
-        spelled = ids->spelled[256 * (int64_t)spelled + ids->text[at]];
+    int64_t text = spelled / ids->n_orders, order = spelled % ids->n_orders;
+    for (int64_t at = ids->offsets[id]; at < ids->offsets[id + 1]; at++) {
+        text = ids->spelled[256 * text + ids->text[at]];
+        order = ids->order_after[256 * order + ids->text[at]];
+        if (text < 0 || order < 0) {
+            return -1;
+        }
     }
-    return spelled;
+    return (int32_t)(text * ids->n_orders + order);
 }
 
 /* The state after an id that leads the texts to `text`: YES, NOWHERE or MISSING. */

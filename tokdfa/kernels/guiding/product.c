@@ -4,8 +4,9 @@
 
 static bool is_state(const tokdfa_guide *guide, guide_state at) {
     const tokdfa_split_machine *splits = guide->splits;
+    const int64_t n_spelled = guide->ids->n_spelled / 256 * guide->ids->n_orders;
     return at.split > 0 && at.split / splits->n_cuts < splits->n_final && at.row >= 0 &&
-           at.row < guide->followers->n_pointer - 1 && at.spelled >= 0 && at.spelled < guide->ids->n_spelled / 256 &&
+           at.row < guide->followers->n_pointer - 1 && at.spelled >= 0 && at.spelled < n_spelled &&
            at.text > 0 && at.text < guide->texts->n_final;
 }
 
@@ -45,7 +46,7 @@ TOKDFA_API int32_t tokdfa_guide_target(const tokdfa_guide *guide, int32_t split,
 }
 
 /* The parts of the states after ids that do not depend on the id alone: the states of the pre-tokenizer after each, if
-   the row does not forbid it and if it does, 0 for nowhere; of the search for special tokens; and of the texts. */
+   the row does not forbid it and if it does, 0 for nowhere; of the scan of the text; and of the texts. */
 TOKDFA_API int32_t tokdfa_guide_targets(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,
                                         const tokdfa_guide_targets_job *job) {
     if (!is_state(guide, (guide_state){split, NO_ROW, spelled, text})) {
@@ -320,7 +321,7 @@ ALWAYS_INLINE void set_bit(uint32_t *mask, int32_t id) {
     mask[id >> 5] |= (uint32_t)1 << (id & 31);
 }
 
-/* Ids of one class after which the search for special tokens and the texts are in the same state. */
+/* Ids of one class after which the scan and the language of texts are in the same state. */
 typedef struct {
     int32_t class, spelled, text;
     const int32_t *ids;

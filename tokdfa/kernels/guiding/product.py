@@ -131,7 +131,7 @@ def find_next(
     With a limit, at most `MOST_IDS`, the stream must be able to end within that many ids after the next one; the number
     is a limit with which the masks are those without one, or `UNKNOWN_NUMBER`.
 
-    `differing`, checked, are the ids after which the search for special tokens is in another state than from state 0.
+    `differing`, checked, are the ids after which the scan of the text is in another state than from state 0.
     The first mask has the ids after which a stream can continue if the row does not forbid them; the second the ids of
     the first after which none can if the row forbids them.
     """

@@ -146,8 +146,8 @@ static int next_ending(const tokdfa_guide *guide, guide_state from, int32_t *fra
 
 static int goes_on(const tokdfa_guide *guide, guide_state at);
 
-/* Whether any text at all, of this language or not, can continue from a state. The search for special tokens begins
-   anew, which finds no more of them. */
+/* Whether any text at all, of this language or not, can continue from a state. The scan of the text begins anew,
+   which refuses no more. */
 static int any_goes_on(const tokdfa_guide *guide, guide_state at) {
     if (guide->any == NULL) {
         return YES;

@@ -124,6 +124,12 @@ def _decomposed(form: Form) -> set[str]:
     return {*tables().decompositions, *(tables().compatibility if form in ("NFKC", "NFKD") else ())}
 
 
+def stands_apart(text: str, form: Form) -> bool:
+    """Return whether a form treats the texts before and after some text alike, with it between them and without it."""
+    steady = boundaries(form)
+    return bool(steady[ord(text[0])] and steady[ord(text[-1])]) and not composites(text[-1], form)
+
+
 @lru_cache(maxsize=1 << 12)
 def composites(character: str, form: Form) -> frozenset[str]:
     """Return the other characters than alone that a starter may become, because of the characters after it.

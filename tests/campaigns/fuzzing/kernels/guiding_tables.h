@@ -187,7 +187,8 @@ static void read_splits(tables *t, input *in) {
                                        .shape = shape, .n_classes = t->n_classes, .n_cuts = t->n_cuts, .width = t->width};
     t->ids = (tokdfa_guide_ids){.class_of = class_of, .n_class_of = t->n_ids, .row_of = row_of, .position = position,
                                 .special_of = none, .from_start = ZEROS(memory, int32_t, t->n_ids),
-                                .spelled = ZEROS(memory, int32_t, 256), .n_spelled = 256, .text = t->text,
+                                .spelled = ZEROS(memory, int32_t, 256), .n_spelled = 256,
+                                .order_after = ZEROS(memory, int32_t, 256), .n_orders = 1, .text = t->text,
                                 .offsets = t->offsets, .symbol = t->symbol, .n_symbol = t->n_nodes, .depth = t->depth,
                                 .end = t->end, .first = t->first, .words = t->words, .byte_id = byte_id,
                                 .special_ids = none, .n_special_ids = 0, .ending = ending, .n_ending = n_ending,

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
+import regex
 import tiktoken
+import tokenizers
 
 import tokdfa
 from tests.support.guided import NAMES, SYMBOLS, check_against, random_file, random_ranks, some_languages
-from tests.support.tokenizer_files import as_bytes, tiktoken_lines, tokenizer_json
+from tests.support.tokenizer_files import added_token, as_bytes, tiktoken_lines, tokenizer_json
 from tokdfa.base.errors import PatternError, TokenStreamError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.jobs.guiding.api import Guide
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
@@ -49,9 +52,6 @@ def test_tokenizers_that_are_judged_as_a_whole_are_refused(tmp_path: Path) -> No
     path = tmp_path / "tokenizer.json"
     path.write_bytes(as_bytes(tokenizer_json(normalizer={"type": "Lowercase"})))
     with pytest.raises(UnsupportedFeatureError, match=r"^the tokenizer rewrites texts: its streams are judged"):
-        tokdfa.load(path).guide()
-    path.write_bytes(as_bytes(tokenizer_json(normalizer={"type": "NFC"})))
-    with pytest.raises(UnsupportedFeatureError, match=r"^the tokenizer normalizes texts: its streams are judged"):
         tokdfa.load(path).guide()
     vocab = tmp_path / "vocab.txt"
     vocab.write_text("[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\na\n##b\n", encoding="utf-8")
@@ -135,6 +135,29 @@ def test_finite_languages_with_special_tokens(seed: int, tmp_path: Path) -> None
         spelled += sum(max(stream, default=0) >= tokenizer.n_ids - 2 for stream in streams)
         assert check_against(tokdfa.guide(tokenizer, language), streams) > len(streams) / 2
     assert spelled > 3
+
+
+@pytest.mark.parametrize(("content", "is_refused"), [("\u0301x", True), ("a>", True), ("q", False), ("<a", True)])
+def test_added_tokens_that_are_normalized_with_the_text_around_them(
+    content: str, is_refused: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "tokenizer.json"
+    added = [added_token(256, content, normalized=True)]
+    path.write_bytes(as_bytes(tokenizer_json([], normalizer={"type": "NFC"}, added_tokens=added)))
+    tokenizer, library = tokdfa.load(path), tokenizers.Tokenizer.from_file(str(path))
+    if is_refused:
+        with pytest.raises(UnsupportedFeatureError, match=r"^the tokenizer rewrites texts: its streams are judged"):
+            tokenizer.guide()
+    n_canonical = 0
+    for before, after in product(["", "a", "e"], ["b", "\u0338", "\u0301"]):
+        ids = [id for text in (before, content, after) for id in library.encode(text).ids]
+        is_canonical = library.encode(before + content + after).ids == ids
+        assert bool(tokenizer.validate(ids)) == is_canonical, (before, after)
+        if not is_refused:
+            guide = tokenizer.guide(regex.escape(before + content + after))
+            assert guide.shortest(guide.initial).tolist() == ids
+        n_canonical += is_canonical
+    assert (n_canonical < 9) == is_refused
 
 
 def walk(guide: Guide, source: random.Random, most: int) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -12,10 +13,13 @@ from typing import Any
 
 import pytest
 import regex
+import tokenizers
 
 import tokdfa
 from tests.benchmarks.encode_peers import as_tokenizers
 from tests.support.libraries import pair
+from tests.support.real_tokenizers import family_files
+from tokdfa.jobs.guiding.schemas import pattern_of_schema
 
 NAMES = ["gpt2", "gpt2.json", "cl100k", "cl100k.json", "o200k", "tekken"]
 
@@ -50,7 +54,6 @@ def both(name: str, data: Path) -> tuple[Any, Callable[[str], list[int]]]:
     if not name.endswith(".json"):
         found = pair(name, data)
         return found.tokenizer, found.encode
-    tokenizers = pytest.importorskip("tokenizers")
     if name == "gpt2.json":
         theirs = tokenizers.Tokenizer.from_file(str(data / "vocabs/gpt2/tokenizer.json"))
     else:
@@ -115,6 +118,48 @@ def check_members(name: str, language: str | None, data: Path, n: int, dice: ran
 def test_some_languages_guide_real_tokenizers(name: str, check: Callable[..., Counter[str]], data: Path) -> None:
     for language in (None, *LANGUAGES):
         assert check(name, language, data, 3, random.Random(1))["ids"] > 0
+
+
+SCHEMAS: list[dict[str, Any]] = [
+    {
+        "type": "object",
+        "properties": {"city": {"type": "string", "maxLength": 60}, "n": {"type": "integer"}},
+        "required": ["city"],
+    },
+    {"type": "array", "items": {"enum": ["é", "ë", 1]}, "minItems": 1, "maxItems": 4},
+    {"anyOf": [{"type": "string", "format": "date"}, {"type": "array", "items": {"type": "string", "maxLength": 9}}]},
+]
+
+
+def check_schemas(name: str, n: int, dice: random.Random) -> Counter[str]:
+    """Walk by the masks of schemas after a prompt; a walk may begin with marks that join the prompt."""
+    if name not in family_files():
+        pytest.skip(f"TOKDFA_FAMILIES has no {name}")
+    tokenizer = tokdfa.load(family_files()[name])
+    library = tokenizers.Tokenizer.from_file(str(family_files()[name]))
+    met: Counter[str] = Counter()
+    for number, schema in enumerate(SCHEMAS):
+        pattern = pattern_of_schema(schema)
+        for before in "", "Answer: <", "cafe":
+            language = f"[\u0338\u0301\u0323\u00e9 ]?{pattern}"
+            prompt = library.encode(before, add_special_tokens=False).ids
+            guide = tokenizer.guide(language, prompt=prompt, heal=True)
+            for _ in range(n):
+                ids = [*guide.kept.tolist(), *walk(guide, dice, 30)]
+                text = library.decode(ids, skip_special_tokens=False)
+                assert library.encode(text, add_special_tokens=False).ids == ids, (text, ids)
+                assert regex.fullmatch(regex.escape(before) + language, text), (text, number)
+                met["walks"] += 1
+                met["marks"] += text[len(before) : len(before) + 1] in ("\u0338", "\u0301", "\u0323")
+                met["with marks in strings"] += unicodedata.normalize("NFD", text) != text
+    return met
+
+
+@pytest.mark.parametrize("name", ["claude", pytest.param("qwen2_5", marks=pytest.mark.slow)])
+def test_schemas_guide_tokenizers_that_normalize(name: str) -> None:
+    met = check_schemas(name, 3, random.Random(1))
+    assert met["marks"] > 0, met
+    assert met["with marks in strings"] > 0, met
 
 
 @pytest.mark.slow

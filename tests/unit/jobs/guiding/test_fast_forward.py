@@ -11,13 +11,20 @@ import pytest
 import regex
 
 import tokdfa
-from tests.support.tokenizer_files import tiktoken_lines
+from tests.support.tokenizer_files import as_bytes, tiktoken_lines, tokenizer_json
 from tokdfa.base.errors import LimitExceededError, PatternError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.jobs.guiding import fast_forward
 from tokdfa.jobs.guiding.fast_forward import Limits
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 TOKENIZER = tokdfa.default_tokenizer()
+
+
+def test_texts_that_are_normalized_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_bytes(as_bytes(tokenizer_json(normalizer={"type": "NFC"})))
+    with pytest.raises(UnsupportedFeatureError, match=r"^texts are normalized, so the text next to forced text may"):
+        tokdfa.forced(tokdfa.load(path), "a single man")
 
 
 def forced_after(prefix: str, texts: set[str]) -> str:
