@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -12,6 +12,16 @@ from tokdfa.kernels.encode.strings import StringFinder
 _CHARACTERS = 0x110000
 # Their automaton takes a microsecond and some hundred bytes for each.
 _MOST_CHARACTERS = 1 << 20
+
+
+class _Everything(Container[str]):
+    """All texts."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+EVERYTHING = _Everything()
 
 
 class Found(NamedTuple):
@@ -37,6 +47,9 @@ class StopStrings:
         # A node is reached from another one by a character: child[node * _CHARACTERS + code point].
         self._child: dict[int, int] = {}
         self._spelled: list[tuple[int, int]] = [(0, 0)]
+        # The characters after the text of each node; and the texts that continue it, where that was asked for.
+        self._letters = [""]
+        self._continues: dict[int, Container[str]] = {0: frozenset({""})}
         self._fail = [0]
         self._ends = [-1]
         nodes = [self._add(number, string) for number, string in enumerate(strings)]
@@ -52,6 +65,8 @@ class StopStrings:
             if key not in self._child:
                 self._child[key] = len(self._spelled)
                 self._spelled.append((number, size))
+                self._letters[node] += character
+                self._letters.append("")
                 self._fail.append(0)
                 self._ends.append(-1)
             node = self._child[key]
@@ -79,14 +94,50 @@ class StopStrings:
         number, size = self._spelled[node]
         return self.strings[number][:size] if size else ""
 
-    def walk(self, node: int, text: str) -> tuple[int, Found | None]:
-        """Return the node after a text, and the first string that ends in it."""
-        if not self.strings:
-            return 0, None
+    def continues(self, node: int) -> Container[str]:
+        """Return the beginnings of texts after which the text of a node counts: one letter, none, or the first two.
+
+        Any other text leads from there to the same node as from node 0.
+        """
+        path = []
+        while node not in self._continues:
+            path.append(node)
+            node = self._fail[node]
+        beginnings = self._continues[node]
+        for each in reversed(path):
+            beginnings = self._continues[each] = self._with_children(each, beginnings)
+        return beginnings
+
+    def _with_children(self, node: int, beginnings: Container[str]) -> Container[str]:
+        """Return some beginnings with those that lead on from a node; everything if a string may end at once."""
+        children = [(letter, self._next(node, ord(letter))) for letter in self._letters[node]]
+        if not isinstance(beginnings, frozenset) or any(self._ends[child] >= 0 for _, child in children):
+            return EVERYTHING
+        pairs = {letter + after for letter, child in children for after in self._letters[child]}
+        return beginnings.union(pairs, self._letters[node]) if children else beginnings
+
+    def size(self, node: int) -> int:
+        """Return the number of characters of the text of a node."""
+        return self._spelled[node][1]
+
+    def walk(self, node: int, text: str, usual: tuple[int, Found | None] | None = None) -> tuple[int, Found | None]:
+        """Return the node after a text, and the first string that ends in it.
+
+        `usual` is the result from node 0, where the walk ends once no text before this one counts.
+        """
+        # PERF: as `_next`, without a call a character.
+        child, fail = self._child.get, self._fail
         for end, character in enumerate(text, 1):
-            node = self._next(node, ord(character))
+            code = ord(character)
+            after = child(node * _CHARACTERS + code)
+            while after is None and node:
+                node = fail[node]
+                after = child(node * _CHARACTERS + code)
+            node = after or 0
             if self._ends[node] >= 0:
                 return node, Found(self._ends[node], end)
+            if usual is not None and self._spelled[node][1] <= end:
+                return usual
         return node, None
 
     @cached_property
