@@ -83,7 +83,11 @@ class StepStates(TextStates):
         return first + self._decoder.later.text_of(within).text + last, state
 
     def spell_many(self, state: State, ids: Int32Array, before: bytes) -> tuple[memoryview, State]:
-        first, within, last, state = self._around_runs(state, ids)
+        first, within, last, after = self._around_runs(state, ids)
+        if self._decoder.splits_characters(within):
+            text, after = self.read_many(state, ids)
+            return memoryview(before + text.encode("utf-8")), after
+        state = after
         data = self._decoder.spell_later(within, before + first.encode("utf-8")).data
         return memoryview(data.tobytes() + last.encode("utf-8")) if last else data, state
 

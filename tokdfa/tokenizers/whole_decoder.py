@@ -48,7 +48,9 @@ class WholeDecoder(Decoder):
 
     def text_of(self, ids: Int32Array) -> Decoded:
         spelled = self._spelled_for(len(ids))
-        return self._by_steps(ids) if spelled is None or len(ids) < _FEW else self._by_bytes(ids, spelled)
+        if spelled is None or len(ids) < _FEW or self.splits_characters(ids):
+            return self._by_steps(ids)
+        return self._by_bytes(ids, spelled)
 
     def _spelled_for(self, n_ids: int) -> Spellings | None:
         """Return the bytes of each id where it does not begin a text; None if so many ids are read faster by steps."""
@@ -60,7 +62,7 @@ class WholeDecoder(Decoder):
 
     def spell_texts(self, ids: Int32Array, bounds: Int64Array) -> SpelledTexts | None:
         spelled = self._spelled_for(len(ids))
-        if spelled is None:
+        if spelled is None or self.splits_characters(ids):
             return None
         data, lengths = spell(*spelled, ids)
         if self._steps == tuple(self._later):
@@ -68,6 +70,24 @@ class WholeDecoder(Decoder):
         leading = (ids[begin : min(begin + _MOST_LEADING, end)] for begin, end in pairwise(bounds.tolist()))
         removed = [self._removed_from(each, spelled) for each in leading]
         return SpelledTexts(data, np.cumsum(lengths), np.array(removed, dtype=np.int64))
+
+    @cached_property
+    def _is_silent(self) -> BoolArray | None:
+        """For each id, whether it has no text and is not read as a byte; None if none in use is so."""
+        texts = self._strings.texts
+        is_byte = texts.ends[2]
+        silent: BoolArray = (texts.sizes == 0) & ~is_byte
+        return silent if is_byte.any() and silent[np.flatnonzero(self._meaning)].any() else None
+
+    def splits_characters(self, ids: Int32Array) -> bool:
+        """Return whether an id without text comes after a byte token, where it ends the run of these.
+
+        The bytes of the ids may then be UTF-8, but are replaced.
+        """
+        if self._is_silent is None:
+            return False
+        silent = np.flatnonzero(self._is_silent[ids[1:]])
+        return bool(self._strings.texts.is_high[ids[silent]].any())
 
     def _removed_from(self, ids: Int32Array, spelled: Spellings) -> int:
         """Return how many bytes are removed from a text that begins with these ids; -1 if more of them decide that."""

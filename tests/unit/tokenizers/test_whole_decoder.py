@@ -6,7 +6,9 @@ import random
 
 import numpy as np
 import pytest
+import tokenizers
 
+import tokdfa
 from tests.support.families import FAMILIES
 from tokdfa.tokenizers.decoder import is_utf8
 from tokdfa.tokenizers.decoding import _characters, decode_tokens
@@ -56,3 +58,28 @@ def test_each_byte_in_no_character_is_replaced() -> None:
             expected += [*[""] * (len(whole) - 1), whole.decode()] if whole else ["\ufffd"]
         assert found == expected, data
         assert is_whole == is_utf8(data)
+
+
+def test_a_token_without_text_ends_a_run_of_byte_tokens() -> None:
+    strings = [*(f"<0x{byte:02X}>" for byte in range(256)), "a", ""]
+    vocab = {string: id for id, string in enumerate(strings)}
+    model = {"type": "BPE", "vocab": vocab, "merges": [], "byte_fallback": True, "fuse_unk": True}
+    tokenizer, peer = (
+        tokdfa.load({"model": model, "decoder": {"type": "ByteFallback"}}),
+        tokenizers.decoders.ByteFallback(),
+    )
+    decoder, drawn, n_split = tokenizer.decoder, random.Random(1), 0
+    assert isinstance(decoder, WholeDecoder)
+    stream = tokdfa.StreamDecoder(tokenizer)
+    for _ in range(60):
+        ids = drawn.choices([0xC3, 0xA9, 0x41, 256, 257], [9, 9, 1, 9, 1], k=200)
+        ids += [256, 0xC3, 257, 0xA9, 256] if drawn.random() < 0.5 else [0xC3, 0xA9, 257]
+        ids = [256, *("\u00e9".encode() * 100), *ids[drawn.choice([0, 200]) :]]
+        text = peer.decode([strings[id] for id in ids])
+        decoder._n_read = len(tokenizer)
+        assert tokenizer.decode(ids) == text, ids
+        stream.reset()
+        assert stream.feed(ids) + stream.finish() == text, ids
+        data = bytes(0x61 if id == 256 else id for id in ids if id != 257)
+        n_split += is_utf8(data) and data.decode() != text
+    assert n_split > 10
