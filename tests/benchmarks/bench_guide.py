@@ -158,6 +158,17 @@ def spellings(tokenizer: tokdfa.Tokenizer) -> list[bytes]:
     return [data[begin:end] for begin, end in pairwise(offsets.tolist())]
 
 
+def tiktoken_of(name: str, tokenizer: tokdfa.Tokenizer):  # type: ignore[no-untyped-def]
+    """The same tokenizer as an object of tiktoken, whose last id ends a text."""
+    import tiktoken
+
+    special = set(tokenizer.special_ids.tolist())
+    ranks = {word: id for id, word in enumerate(spellings(tokenizer)) if id not in special and word}
+    pattern = NAMED["gpt2_tiktoken" if name == "gpt2" else name].steps[0].pattern
+    ends = {"<|endoftext|>": max(ranks.values()) + 1}
+    return tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=ends)
+
+
 def peer_walks(what: str, built: float, mask, bitmask, accept, reset, is_over) -> list[object]:  # type: ignore[no-untyped-def]
     """Measure the masks and the steps of a peer along walks through its own masks."""
     source, masks, stepping = random.Random(0), [], []
@@ -179,14 +190,8 @@ def llguidance_masks(name: str, tokenizer: tokdfa.Tokenizer) -> list[list[object
     import llguidance
     import llguidance.numpy
     import llguidance.tiktoken
-    import tiktoken
 
-    special = set(tokenizer.special_ids.tolist())
-    ranks = {word: id for id, word in enumerate(spellings(tokenizer)) if id not in special and word}
-    pattern = NAMED["gpt2_tiktoken" if name == "gpt2" else name].steps[0].pattern
-    ends = {"<|endoftext|>": max(ranks.values()) + 1}
-    encoding = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=ends)
-    peer = llguidance.tiktoken.lltokenizer_from_encoding(encoding)
+    peer = llguidance.tiktoken.lltokenizer_from_encoding(tiktoken_of(name, tokenizer))
     rows = []
     for what, language in LANGUAGES.items():
         bitmask = llguidance.numpy.allocate_token_bitmask(1, peer.vocab_size)
