@@ -159,7 +159,7 @@ def spellings(tokenizer: tokdfa.Tokenizer) -> list[bytes]:
 
 
 def tiktoken_of(name: str, tokenizer: tokdfa.Tokenizer):  # type: ignore[no-untyped-def]
-    """The same tokenizer as an object of tiktoken, whose last id ends a text."""
+    """The same tokenizer as an object of tiktoken; its last id ends a text."""
     import tiktoken
 
     special = set(tokenizer.special_ids.tolist())

@@ -1,4 +1,4 @@
-"""JSON of at most n ids, next to llguidance and xgrammar: what is cut off, not canonical or not valid; a mask's time.
+"""JSON of at most n ids, next to llguidance and xgrammar: texts cut off, not canonical or not valid; time of a mask.
 
     TOKDFA_DATA=... python -m tests.benchmarks.bench_guide_budget_peers SCHEMAS.json [gpt2|cl100k|o200k] [--json FILE]
 
