@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
+
+from tokdfa.base.files import NamedFile, naming
 
 Data: TypeAlias = bytes | Iterable[bytes | memoryview] | Callable[[BinaryIO], object]
 """Bytes, parts of them in order, or a function that writes to a new file, and may go back in it."""
@@ -58,7 +61,7 @@ def write_together(contents: Mapping[str | Path, Data] | Mapping[Path, bytes]) -
             parts[path] = path.with_name(f".{path.name}.part")
             _write(parts[path], path, data, sync=True)
         for path, part in parts.items():
-            with _naming(path):
+            with naming(path):
                 os.replace(part, path)
     except BaseException:
         for part in parts.values():
@@ -79,18 +82,12 @@ def _is_device(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
-@contextlib.contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Let errors name the file that a temporary one is to become."""
-    try:
-        yield
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
-
-
 def _write(part: Path, path: Path, data: Data, *, sync: bool = False) -> None:
-    """Write a temporary file; with `sync` it is on disk, and has the permissions of the one that it replaces."""
-    with _naming(path), part.open("wb") as stream:
+    """Write a temporary file; with `sync` it is on disk, and has the permissions of the one that it replaces.
+
+    Errors of writing name the file that it is to become, and errors of reading the data are passed on.
+    """
+    with io.BufferedWriter(NamedFile(part, "wb", path)) as stream:
         if sync:
             # Before anything is in it, if the system allows.
             with contextlib.suppress(OSError, AttributeError):
@@ -102,4 +99,5 @@ def _write(part: Path, path: Path, data: Data, *, sync: bool = False) -> None:
                 stream.write(each)
         stream.flush()
         if sync:
-            os.fsync(stream.fileno())
+            with naming(path):
+                os.fsync(stream.fileno())

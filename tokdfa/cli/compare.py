@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 import click
 
 from tokdfa.base.errors import FileFormatError
+from tokdfa.base.files import read_named
 from tokdfa.cli import options
 from tokdfa.cli.loading import remark_unsplit
 from tokdfa.cli.output import print_fields, print_json, stages, write_certificate
@@ -172,7 +173,7 @@ def command(
 def _earlier(path: str, question: _Question) -> dict[str, Any]:
     """Return the answer of an earlier comparison with the same options."""
     try:
-        answer = json.loads(Path(path).read_bytes())
+        answer = json.loads(read_named(path))
     except ValueError as error:
         raise FileFormatError("not the output of compare --json", where=path, hint=str(error)) from None
     if not isinstance(answer, dict) or not {*_KEPT} <= {*answer} or not isinstance(answer["fingerprints"], dict):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tokdfa.base.errors import FileFormatError
+from tokdfa.base.files import read_named
 from tokdfa.cli import options
 from tokdfa.cli.output import counted, print_json, say, stages
 
@@ -63,7 +63,7 @@ def command(paths: tuple[str, ...], known_path: str | None, html_path: str | Non
 def _known(path: str) -> list[dict[str, Any]]:
     """Return the findings of an earlier examination."""
     try:
-        answer = json.loads(Path(path).read_bytes())
+        answer = json.loads(read_named(path))
     except (ValueError, RecursionError) as error:
         raise FileFormatError("not the output of doctor --json", where=path, hint=str(error)) from None
     findings = answer.get("findings") if isinstance(answer, dict) else None

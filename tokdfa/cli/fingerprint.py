@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tokdfa.base.errors import FileFormatError
+from tokdfa.base.files import open_named
 from tokdfa.cli import options
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import print_json, say
@@ -101,7 +102,7 @@ def read_lock(path: str | Path) -> Fingerprint:
     """Return the fingerprint that a lock file has; FileFormatError says where it is not one, or contradicts itself."""
     from tokdfa.tokenizers.fingerprint import PARTS, Fingerprint
 
-    with Path(path).open("rb") as file:
+    with open_named(path) as file:
         data = file.read(_MOST_BYTES + 1)
     hint = "write it again: tokdfa fingerprint TOK -o FILE"
     if len(data) > _MOST_BYTES:

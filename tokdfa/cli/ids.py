@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tokdfa.base.errors import AlphabetError, PatternError, TokdfaError, TokenStreamError
+from tokdfa.base.files import read_named
 from tokdfa.cli.output import remark
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ def read_text(text: str | None, path: str | None, *, escapes: bool = False) -> s
     if text is not None:
         return given_text(text, escapes=escapes)
     assert path is not None
-    data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    data = sys.stdin.buffer.read() if path == "-" else read_named(path)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -244,7 +245,7 @@ def _is_file(text: str) -> bool:
 
 def read_words(path: str) -> list[bytes]:
     """Return the words in a file, taken literally; empty lines are left out."""
-    lines = Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
+    lines = read_named(path).removeprefix(b"\xef\xbb\xbf").splitlines()
     words = list(filter(None, lines))
     if not words:
         raise PatternError("the file contains no words", where=path, hint="write one word per line")

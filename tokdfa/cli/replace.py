@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, TypedDict
 
 import click
 
+from tokdfa.base.files import read_named
 from tokdfa.cli import options
 from tokdfa.cli.corpus import is_of_files, progress
 from tokdfa.cli.ids import check_ids_output, ids_and_documents, of_file, read_patterns, read_words
@@ -189,7 +190,7 @@ def command(
 
 
 def _text_of(path: str | None) -> str | None:
-    return None if path is None else Path(path).read_bytes().decode("latin-1")
+    return None if path is None else read_named(path).decode("latin-1")
 
 
 def _names_folder(path: str) -> bool:

@@ -19,6 +19,7 @@ import numpy as np
 
 from tokdfa.base.arrays import IntegerArray
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
+from tokdfa.base.files import open_named
 from tokdfa.stores.raw import read_header
 from tokdfa.stores.store import (
     CHUNK,
@@ -47,7 +48,7 @@ def compression_of(head: bytes) -> str:
 @contextmanager
 def opened(path: Path, compression: str = "") -> Iterator[IO[bytes]]:
     """Open a file, unpacking it while it is read; `compression` is "", "gz", "zstd" or "bz2"."""
-    with path.open("rb") as stream, _STREAMS.get(compression, nullcontext)(stream) as read:
+    with open_named(path) as stream, _STREAMS.get(compression, nullcontext)(stream) as read:
         yield read
 
 

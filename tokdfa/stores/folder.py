@@ -17,6 +17,7 @@ import numpy as np
 
 from tokdfa.base.arrays import Int64Array
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
+from tokdfa.base.files import open_named
 from tokdfa.stores.columns import TableStore
 from tokdfa.stores.raw import Boundaries, IntegerFile, RawStore
 from tokdfa.stores.store import Chunk, Dtype, Location, Problem, Store
@@ -85,7 +86,7 @@ def read_index(path: Path) -> Any:
 # Each shard of a folder is opened by the same index.
 @lru_cache(maxsize=2)
 def _read(path: Path, mtime: int, size: int) -> Any:
-    with path.open("rb") as stream:
+    with open_named(path) as stream:
         data = stream.read(_LONGEST_INDEX)
     try:
         return json.loads(data)
@@ -193,7 +194,7 @@ def litdata_dtype(index: Any, path: Path) -> Dtype:
 
 
 def _open_chunk(path: Path, dtype: Dtype, chunk: Mapping[str, Any]) -> RawStore:
-    with path.open("rb") as stream:
+    with open_named(path) as stream:
         head, size = stream.read(4), stream.seek(0, 2)
     n_items = int.from_bytes(head, "little")
     begin = 4 * (n_items + 2)

@@ -36,6 +36,7 @@ import numpy as np
 
 from tokdfa.base.arrays import Int64Array
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
+from tokdfa.base.files import open_named, read_named
 from tokdfa.stores.raw import Boundaries, IntegerFile, RawStore
 from tokdfa.stores.store import Dtype, Problem, UnrecordedTypeError
 
@@ -48,7 +49,7 @@ _FLOATS = {6: "float64", 7: "float32"}
 def open_megatron(path: Path) -> RawStore:
     """Open a dataset by its .idx or its .bin file; sequences that are not text are refused."""
     index, data = path.with_suffix(".idx"), path.with_suffix(".bin")
-    with index.open("rb") as stream:
+    with open_named(index) as stream:
         head, size = stream.read(_HEAD.size), stream.seek(0, 2)
     if len(head) < _HEAD.size or not head.startswith(MAGIC):
         raise TokenStreamError("not an index of Megatron: its header is missing or cut short", where=str(index))
@@ -139,7 +140,7 @@ def _of_documents(entries: IntegerFile, n_sequences: int) -> list[Problem]:
 
 def has_one_sequence_each(index: Path) -> bool:
     """Return whether each document of an index is one sequence."""
-    with index.open("rb") as stream:
+    with open_named(index) as stream:
         _, _, _, n_sequences, n_entries = _HEAD.unpack(stream.read(_HEAD.size))
     entries = IntegerFile(index, "<i8", _HEAD.size + 12 * n_sequences, n_entries)
     counted = ((part == first + np.arange(len(part))).all() for first, part in entries.iter_parts())
@@ -148,7 +149,7 @@ def has_one_sequence_each(index: Path) -> bool:
 
 def megatron_index(index: Path, n_ids: int, starts: Int64Array, size: int) -> Iterator[bytes]:
     """Yield an index like this one, for as many ids of `size` bytes, with a sequence for each document."""
-    with index.open("rb") as stream:
+    with open_named(index) as stream:
         magic, version, code, n_sequences, _ = _HEAD.unpack(stream.read(_HEAD.size))
         n_bytes = stream.seek(0, 2)
     n = len(starts)
@@ -173,7 +174,7 @@ def open_datatrove(path: Path, dtype: Dtype | None = None) -> RawStore:
     problems: list[Problem] = []
     count = None
     if metadata.is_file():
-        with metadata.open("rb") as stream:
+        with open_named(metadata) as stream:
             lines = [*stream.read(_LONGEST_METADATA).decode("utf-8", "replace").splitlines(), "", ""]
         _, bar, size = lines[0].rpartition("|")
         size = size if bar else "2"
@@ -249,7 +250,7 @@ def datatrove_file(file: Path, n_ids: int, starts: Int64Array) -> Iterator[bytes
         yield np.append(starts[1:], n_ids)[: len(starts)].astype("<u8").tobytes()
         return
     # The third line is the number for people, as humanize.metric writes it: 1234 is "1.23 kT".
-    first, *_ = file.read_bytes().split(b"\n", 1)
+    first, *_ = read_named(file).split(b"\n", 1)
     power = (len(str(n_ids)) - 1) // 3
     digits = max(0, 2 - (len(str(n_ids)) - 1) % 3)
     human = f"{n_ids / 1000**power:.{digits}f} {' kMGTPE'[power].strip()}T"

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tokdfa.base.errors import TokenStreamError
+from tokdfa.base.files import open_named
 from tokdfa.stores.store import Dtype
 
 TYPES = ("<u2", "<u4", "<u8", ">u2", ">u4", ">u8")
@@ -43,7 +44,7 @@ def name_of(dtype: np.dtype[Any]) -> str:
 
 def likely_type_of(path: Path) -> str | None:
     """Return the likely type of the ids in a file of raw integers, by its first bytes; None if there are too few."""
-    with path.open("rb") as stream:
+    with open_named(path) as stream:
         return likely_type(stream.read(_SAMPLE))
 
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from tokdfa.base.arrays import Int64Array, IntegerArray
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
+from tokdfa.base.files import open_named
 from tokdfa.stores.archives import unpacked
 from tokdfa.stores.folder import FolderStore, is_there, read_index
 from tokdfa.stores.store import Document, DocumentStore, Dtype, Problem, Store, ids_field, signed
@@ -57,7 +58,7 @@ def is_mds_shard(path: Path) -> bool:
     """Return whether a file is an MDS shard: a description follows its offsets, and then its samples."""
     if ".mds" in path.suffixes:
         return True
-    with path.open("rb") as stream:
+    with open_named(path) as stream:
         _, size = _header(stream)
         return size > 0 and stream.read(1) == b"{"
 
@@ -129,7 +130,7 @@ class MdsStore(DocumentStore):
             if sizes_said and sizes_said[0] not in (None, size):
                 problems.append(Problem(str(path), f"it has {size} bytes, and {sizes_said[0]} by index.json"))
         else:
-            with io.BytesIO(self.data_of(path)) if self.compression else path.open("rb") as stream:
+            with io.BytesIO(self.data_of(path)) if self.compression else open_named(path) as stream:
                 description, samples = _described(stream, str(path))
         self.names, self.encodings, self.sizes = names, encodings, sizes = _columns(description, path)
         _, _, level = str(description.get("compression")).partition(":")
@@ -179,7 +180,7 @@ class MdsStore(DocumentStore):
 
     def data_of(self, path: Path) -> memoryview:
         """Return the content of the shard, unpacked."""
-        with path.open("rb") as stream:
+        with open_named(path) as stream:
             data = stream.read(_MOST)
         return memoryview(unpacked(data, self.compression, str(path), _MOST) if self.compression else data)
 

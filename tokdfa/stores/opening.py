@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tokdfa.base.errors import TokdfaError, TokenStreamError
+from tokdfa.base.files import open_named
 from tokdfa.base.suggestions import wrong_argument
 from tokdfa.stores import folder as folders
 from tokdfa.stores.archives import NpzStore, TarStore, compression_of, damage, is_tar, opened
@@ -90,7 +91,7 @@ def open_store(path: str | Path, *, dtype: str | None = None, field: str | None 
     suffix = path.suffix.lower()
     if suffix in (".txt", ".json"):
         return _of_raw(WrittenStore(path, suffix == ".json"), given, field)
-    with path.open("rb") as stream:
+    with open_named(path) as stream:
         head = stream.read(_HEAD)
     raw = _raw(path, suffix, head, given)
     if raw is not None:

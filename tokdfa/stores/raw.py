@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from tokdfa.base.arrays import BoolArray, Int64Array, IntegerArray
 from tokdfa.base.errors import TokenStreamError
+from tokdfa.base.files import NamedFile, open_named
 from tokdfa.stores.store import CHUNK, Chunk, Dtype, Location, Problem, Store
 
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
@@ -51,7 +52,7 @@ def iter_stream(stream: BinaryIO, dtype: Dtype, name: str, *, size: int | None =
 
 def size_of(path: Path) -> int:
     """Return the number of bytes of a file that is not empty."""
-    with path.open("rb") as stream:
+    with open_named(path) as stream:
         size = stream.seek(0, 2)
     if size == 0:
         raise TokenStreamError("no ids: the file is empty", where=str(path))
@@ -100,7 +101,7 @@ class IntegerFile:
         """Return integers `first` to ``first + n``, or fewer at the end."""
         wanted = max(min(n, self.count - first), 0)
         begin = self.offset + first * self.dtype.itemsize
-        with self.path.open("rb", buffering=0) as stream:
+        with NamedFile(self.path) as stream:
             stream.seek(begin)
             read = _read(stream, self.dtype, wanted, self.path, first, "entry")
         return read.astype(np.int64)
@@ -148,7 +149,7 @@ class RawStore(Store):
         end = n_ids if end is None else min(end, n_ids)
         boundaries = None if self._boundaries is None else _Cursor(self._boundaries, begin)
         size = size or CHUNK
-        with file.open("rb", buffering=0) as stream:
+        with NamedFile(file) as stream:
             stream.seek(self._ids.offset + begin * dtype.itemsize)
             if begin >= end and boundaries is not None and n_ids == 0:
                 yield Chunk(np.empty(0, dtype=dtype), *boundaries.until(1, 0))
@@ -180,7 +181,7 @@ class RawStore(Store):
 
     def _read_mask(self, first: int, n: int) -> BoolArray:
         assert self._mask is not None
-        with self._mask.open("rb", buffering=0) as stream:
+        with NamedFile(self._mask) as stream:
             stream.seek(first)
             mask: BoolArray = _read(stream, np.dtype(np.uint8), n, self._mask, first) != 0
         return mask
@@ -228,7 +229,7 @@ def open_bin(path: Path, dtype: Dtype) -> RawStore:
 def open_npy(path: Path) -> RawStore:
     """Open a .npy file with one array of integers in one dimension."""
     size = size_of(path)
-    with path.open("rb") as stream:
+    with open_named(path) as stream:
         dtype, count = read_header(stream, str(path))
         begin = stream.tell()
     expected = begin + count * dtype.itemsize
@@ -342,7 +343,7 @@ def is_llmc(head: bytes) -> bool:
 
 def llmc_head(path: Path, count: int) -> bytes:
     """Return the header of a token file, for as many ids."""
-    with path.open("rb") as stream:
+    with open_named(path) as stream:
         head = bytearray(stream.read(_HEADER))
     if count >= 1 << 31:
         raise TokenStreamError("too many ids for the header of a token file", value=count, where=str(path))
@@ -352,7 +353,7 @@ def llmc_head(path: Path, count: int) -> bytes:
 
 def open_llmc(path: Path) -> RawStore:
     """Open a token file."""
-    with path.open("rb") as stream:
+    with open_named(path) as stream:
         head, size = stream.read(_HEADER), stream.seek(0, 2)
     magic, version, count = _LLMC.unpack_from(head)
     if magic == _EVALUATION:

@@ -13,6 +13,7 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, IntegerArray
 from tokdfa.base.errors import TokenStreamError
+from tokdfa.base.files import open_named
 from tokdfa.stores.archives import damage, opened
 from tokdfa.stores.store import MASK, Chunk, Document, DocumentStore, Store, ids_field, ids_of, value_of
 
@@ -46,7 +47,7 @@ class WrittenStore(Store):
 
     def iter_chunks(self, begin: int = 0, end: int | None = None, *, size: int | None = None) -> Iterator[Chunk]:
         """Yield the integers; see :meth:`Store.iter_chunks`."""
-        yield from map(Chunk, self._read(_blocks(self.path.open("rb"), size), str(self.path)))
+        yield from map(Chunk, self._read(_blocks(open_named(self.path), size), str(self.path)))
 
 
 def iter_text_or_json(stream: BinaryIO, name: str, *, size: int | None = None) -> Iterator[IntegerArray]:

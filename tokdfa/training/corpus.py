@@ -20,6 +20,7 @@ import numpy as np
 
 from tokdfa.base.arrays import Int64Array, Uint8Array
 from tokdfa.base.errors import FileFormatError, TrainingError
+from tokdfa.base.files import open_named
 from tokdfa.kernels.train.merging import Pieces
 
 # The number of bytes (unpacked) that are read at once. One thread counts a block while another block is read. Larger
@@ -50,12 +51,12 @@ def opened(path: str) -> Iterator[BinaryIO]:
             hint = "pip install 'tokdfa[zstd]'"
             raise TrainingError("reading .zst needs the package zstandard", where=path, hint=hint) from None
         try:
-            with open(path, "rb") as packed:
+            with open_named(path) as packed:
                 yield cast(BinaryIO, io.BufferedReader(_Zstandard(packed, zstandard.ZstdDecompressor(), path), _CHUNK))
         except zstandard.ZstdError as error:
             raise FileFormatError(f"damaged zstd: {error}", where=path) from None
     else:
-        with open(path, "rb") as stream:
+        with open_named(path) as stream:
             yield stream
 
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from tokdfa.base.arrays import Int64Array, Uint8Array
 from tokdfa.base.atomic import write_atomically
 from tokdfa.base.errors import FileFormatError, LimitExceededError, PatternError, TokenStreamError, TrainingError
+from tokdfa.base.files import read_named
 from tokdfa.regex.unicode.utf8 import byte_offsets
 from tokdfa.tokenizers.pretokenizers.certain import CONTEXT, CertainPairs
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer, pretokenizer
@@ -222,7 +223,7 @@ class Checkpoint:
         A file that is not a checkpoint is a FileFormatError, one of another corpus or other options a TrainingError.
         """
         try:
-            data = self.path.read_bytes()
+            data = read_named(self.path)
         except FileNotFoundError:
             return None
         try:

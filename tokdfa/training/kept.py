@@ -13,6 +13,7 @@ import numpy as np
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.arrays import IntegerArray
 from tokdfa.base.errors import PatternError, UnsupportedFeatureError
+from tokdfa.base.files import read_named
 from tokdfa.regex.unicode.tables import ranges
 
 _SPACE = "▁"
@@ -53,7 +54,7 @@ class Spec(NamedTuple):
         """Return the settings of a model; others that change what is merged are refused."""
         from tokdfa.tokenizers.formats.sentencepiece import trainer_spec
 
-        spec = trainer_spec(Path(path).read_bytes(), Path(path))
+        spec = trainer_spec(read_named(path), Path(path))
         usual = {
             "split_by_whitespace": True, "treat_whitespace_as_suffix": False, "allow_whitespace_only_pieces": False,
             "pretokenization_delimiter": "",

@@ -65,15 +65,18 @@ def test_several_parts_are_one_file(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "other"]
 
 
-def test_nothing_is_left_of_what_fails(tmp_path: Path) -> None:
+@pytest.mark.parametrize("read", ["ids.npy", None])
+def test_nothing_is_left_of_what_fails(read: str | None, tmp_path: Path) -> None:
+    """An error of reading the data keeps its file name, if it has one, and does not name the output."""
+
     def broken() -> Iterator[bytes]:
         yield b"begun"
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        raise OSError(errno.EIO, os.strerror(errno.EIO), read)
 
     (tmp_path / "one").write_bytes(b"before")
-    with pytest.raises(OSError, match="No space") as caught:
+    with pytest.raises(OSError, match="Input/output") as caught:
         write_together({tmp_path / "one": b"after", tmp_path / "two": broken()})
-    assert caught.value.filename == str(tmp_path / "two")
+    assert caught.value.filename == read
     assert (tmp_path / "one").read_bytes() == b"before"
     assert [path.name for path in tmp_path.iterdir()] == ["one"]
 

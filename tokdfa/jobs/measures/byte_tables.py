@@ -16,6 +16,7 @@ import numpy.typing as npt
 from tokdfa.base.arrays import BoolArray, Int64Array, IntegerArray
 from tokdfa.base.atomic import write_atomically
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError, WrongTypeError
+from tokdfa.base.files import read_named
 from tokdfa.jobs.measures.missing_space import lacks_space, no_space, pieces_of
 from tokdfa.jobs.measures.of_tokenizers import graph_of
 from tokdfa.tokenizers.decoder import words_of
@@ -182,7 +183,7 @@ _FIELDS = ("base_bytes", "has_leading_space", "is_boundary_token")
 def read_table(path: str | Path, n_ids: int) -> ByteTable:
     """Return the table of a file: .npy or .json with a list, or .npz with base_bytes and, perhaps, the two flags."""
     where = str(path)
-    data = Path(path).read_bytes()
+    data = read_named(path)
     hint = "a table is a .npy, a .json list, or a .npz with base_bytes; save a tensor with numpy.save"
     try:
         loaded: Any = json.loads(data) if data[:1] == b"[" else np.load(io.BytesIO(data), allow_pickle=False)

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray
 from tokdfa.base.atomic import Data, write_together
 from tokdfa.base.errors import TokdfaError, TokenStreamError, UnsupportedFeatureError
+from tokdfa.base.files import open_named
 from tokdfa.base.journal import Journal, Row, head_of
 from tokdfa.jobs.replacing.api import Replacer
 from tokdfa.jobs.replacing.carrying import edited, located
@@ -134,7 +135,7 @@ def _write(write: Any, old: Path, edit: _Edit, stream: BinaryIO, *, is_first: bo
     if not edit.has_changes:
         stream.seek(0)
         stream.truncate()
-        with old.open("rb") as source:
+        with open_named(old) as source:
             shutil.copyfileobj(source, stream, 1 << 20)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tokdfa.base.errors import FileFormatError
+from tokdfa.base.files import open_named
 from tokdfa.tokenizers.formats.files import content, decode_utf8
 from tokdfa.tokenizers.formats.gguf_head import MAGIC, GGUFHead
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
@@ -76,7 +77,7 @@ def has_template(path: str | Path) -> bool:
 
 def is_gguf(path: Path) -> bool:
     """Return whether a file begins as a GGUF file."""
-    with path.open("rb") as file:
+    with open_named(path) as file:
         return file.read(len(MAGIC)) == MAGIC
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
+from tokdfa.base.files import open_named, read_named
 from tokdfa.stores import folder as folders
 from tokdfa.stores.archives import unpacked
 from tokdfa.stores.mds import SUFFIXES, files_of_shard, is_mds, shard_name
@@ -83,7 +84,7 @@ def indices(folder: Path, new: Path, job: bytes | None) -> dict[str | Path, byte
         return {new / _INDEX: _json({**index, "shards": shards})}
     files = index_files(folder)
     files += [file.with_name(_INFO) for file in files if file.with_name(_INFO).is_file()]
-    read = {file: file.read_bytes() for file in files}
+    read = {file: read_named(file) for file in files}
     return {
         new / file.relative_to(folder): _state(data, job) if file.name == folders.STATE else data
         for file, data in read.items()
@@ -105,7 +106,7 @@ def _state(data: bytes, job: bytes | None) -> bytes:
 
 def _chunk(chunk: Mapping[str, Any], file: Path, size_of_id: int) -> dict[str, Any]:
     size = file.stat().st_size
-    with file.open("rb") as stream:
+    with open_named(file) as stream:
         n_items = int.from_bytes(stream.read(4), "little")
     own = {"chunk_bytes": size, "dim": (size - 4 * (n_items + 2)) // size_of_id}
     return {**chunk, **{name: value for name, value in own.items() if chunk.get(name) is not None}}
@@ -113,7 +114,7 @@ def _chunk(chunk: Mapping[str, Any], file: Path, size_of_id: int) -> dict[str, A
 
 def _shard(shard: Mapping[str, Any], file: Path) -> dict[str, Any]:
     """Return the entry of a shard; of a file that was not there it keeps the name alone."""
-    data = file.read_bytes()
+    data = read_named(file)
     compression = SUFFIXES.get(file.suffix.lower(), "")
     raw = unpacked(data, compression, str(file), _MOST) if compression else data
     new = dict(shard)

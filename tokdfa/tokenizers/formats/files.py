@@ -7,6 +7,7 @@ from os import PathLike, fstat
 from pathlib import Path
 
 from tokdfa.base.errors import FileFormatError, LimitExceededError
+from tokdfa.base.files import open_named
 from tokdfa.tokenizers.formats.gguf_head import MAGIC, read_head
 
 LARGEST_FILE = 1 << 28
@@ -22,7 +23,7 @@ def named(source: object) -> str:
 
 def content(path: Path) -> bytes:
     """Return the content of a file, unpacked if it is gzip; of a GGUF file only the head, before its tensors."""
-    with path.open("rb") as file:
+    with open_named(path) as file:
         size = fstat(file.fileno()).st_size
         if file.peek(len(MAGIC))[: len(MAGIC)] == MAGIC:
             return read_head(file, path, size)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from tokdfa.base.errors import FileFormatError
+from tokdfa.base.files import open_named
 from tokdfa.tokenizers.decoding import byte_of
 from tokdfa.tokenizers.formats.gguf_head import MAGIC, GGUFHead, read_head
 from tokdfa.tokenizers.formats.gguf_tokens import BYTE, CONTROL, MODEL, NORMAL, PRE, TOKENS, TYPES, UNUSED
@@ -76,7 +77,7 @@ def lint_file(path: Path) -> list[Finding]:
     """Return the oddities of a GGUF file, from its head alone; none for a file of another format."""
     if not path.is_file():
         return []
-    with path.open("rb") as file:
+    with open_named(path) as file:
         if file.read(len(MAGIC)) != MAGIC:
             return []
         file.seek(0)

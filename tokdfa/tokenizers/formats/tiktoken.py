@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from tokdfa.base.errors import FileFormatError, MissingFileError, UnsupportedFeatureError, WrongTypeError
+from tokdfa.base.files import open_named
 from tokdfa.base.suggestions import names_beside, nearest
 from tokdfa.kernels.spelling.lookup import WordTable
 from tokdfa.kernels.spelling.model import LARGEST_RANK, read_rank_lines
@@ -408,7 +409,7 @@ def _installed(package: str, name: str) -> Path | None:
 
 def _content(path: Path) -> bytes | None:
     try:
-        with path.open("rb") as file:
+        with open_named(path) as file:
             return file.read(_LARGEST_RANKS)
     except OSError:
         return None
