@@ -38,15 +38,15 @@ def command(tok: str, table: str, output: str | None, max_seconds: float, loadin
       tokdfa bytes tokenizer.json decoded -o token_bytes.npz
     """
     from tokdfa.jobs.measures.api import check_bytes
-    from tokdfa.jobs.measures.byte_tables import check_writable, named_or_read, of_formula, write_table
+    from tokdfa.jobs.measures.byte_tables import FORMULAS, check_writable, named_or_read, of_formula, write_table
 
     tokenizer = load_tokenizer(tok, loading)
     given = named_or_read(tokenizer, table)
-    right = None if output is None else of_formula(tokenizer, "bytes")
-    if output is not None and right is not None:
+    if output is not None:
+        right = of_formula(tokenizer, "bytes")
         check_writable(output, right)
     found = check_bytes(tokenizer, given, max_seconds=max_seconds)
-    if output is not None and right is not None:
+    if output is not None:
         write_table(output, right)
     witness = found.witness
     if as_json:
@@ -55,6 +55,8 @@ def command(tok: str, table: str, output: str | None, max_seconds: float, loadin
         print_json({"path": tok, "table": table, "adds_up": found.holds, "wrong_ids": found.n_wrong, "witness": shown})
     else:
         say(found.reason)
+        if table in FORMULAS:
+            say(f"{table}: an id counts {FORMULAS[table].words}")
         if found.n_wrong:
             say(f"{counted(found.n_wrong, 'id')} with another count than their bytes")
     return int(not found)

@@ -125,11 +125,11 @@ FORMULAS: dict[str, Formula] = {
         partial(_of_pieces, of_byte=lambda byte, piece: 1),
     ),
     "sentencepiece-decoded": Formula(
-        "the same, but three for a byte token that alone decodes to U+FFFD",
+        "as in sentencepiece, but three for a byte token that alone decodes to U+FFFD",
         partial(_of_pieces, of_byte=lambda byte, piece: len(_shown(bytes((byte,))))),
     ),
     "sentencepiece-twice": Formula(
-        "the same, but one more for a U+2581 that it begins with, and the name of a byte token, <0x0A>",
+        "as in sentencepiece, but one more for a U+2581 that it begins with, and six for a byte token, <0x0A>",
         partial(_of_pieces, of_byte=lambda byte, piece: len(piece), space=1),
     ),
 }
