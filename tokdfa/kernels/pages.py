@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import os
 from functools import cache
 from typing import Any
 
@@ -95,6 +96,13 @@ def bring_in_large_pages(array: npt.NDArray[Any]) -> None:
     begin, end = -(-address // LARGE_PAGE) * LARGE_PAGE, (address + array.nbytes) // LARGE_PAGE * LARGE_PAGE
     # Whether it takes the advice makes no difference to what is in the array.
     _madvise()(begin, end - begin, mmap.MADV_HUGEPAGE)
+
+
+def give_back() -> None:
+    """Give freed memory back to the system, where the GNU C library keeps it, such as after large tables are made."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    if trim is not None:
+        trim(0)
 
 
 @cache

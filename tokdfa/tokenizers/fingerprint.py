@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ from tokdfa.tokenizers.encoding.special import odd_ones
 from tokdfa.tokenizers.pretokenizers.normal_form import automaton_form
 
 if TYPE_CHECKING:
+    from tokdfa.automata.alphabet import TokenAlphabet
     from tokdfa.tokenizers.protocol import AnyTokenizer
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
@@ -153,30 +155,39 @@ def hash_of_specials(tokenizer: Tokenizer) -> str:
     return hash_of(*parts, mistaken) if mistaken else hash_of(*parts)
 
 
-def _ids(tokenizer: Tokenizer) -> list[tuple[object, ...]]:
-    """Return the tokens that have ids, in order, with these, except ids that belong to special tokens."""
+def _ids(tokenizer: Tokenizer) -> Iterator[tuple[object, ...]]:
+    """Yield the tokens that have ids, in order, with these, except ids that belong to special tokens."""
     ids = tokenizer.token_to_id
     known: BoolArray = ids >= 0
     shadowed = known & (tokenizer.id_to_token[ids] != np.arange(len(ids)))
     is_merged = tokenizer.piece_ids.is_merged
     shadowed[: len(is_merged)] &= ~is_merged
     shadowed[tokenizer.whole_piece_tokens] = False
-    numbers = np.flatnonzero(known & ~shadowed).tolist()
-    text, offsets = tokenizer.spellings
-    data, bounds = text.tobytes(), offsets.tolist()
-    words: list[object] = [*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens]
+    numbers = np.flatnonzero(known & ~shadowed)
+    words, (text, offsets) = tokenizer.piece_ids.words, tokenizer.spellings
+    ordered = _in_order(words, numbers[numbers < len(words)].tolist())
     # The last tokens can be spelled like others, but only decoding knows them.
-    n = len(words)
-    return sorted(
-        (number >= n, words[number] if number < n else data[bounds[number] : bounds[number + 1]], int(ids[number]))
-        for number in numbers
+    last = sorted(
+        (text[offsets[number] : offsets[number + 1]].tobytes(), int(ids[number]))
+        for number in numbers[numbers >= len(words)].tolist()
     )
+    return chain(((False, words[number], int(ids[number])) for number in ordered), ((True, *each) for each in last))
+
+
+def _in_order(words: TokenAlphabet, numbers: Sequence[int]) -> list[int]:
+    """Return the numbers of tokens in the order of their words, few of which are in memory."""
+    symbols, offsets = words.in_symbols()
+    if len(symbols) and symbols.max() >= words.n_symbols:
+        return sorted(numbers, key=words.__getitem__)
+    rank = np.empty(words.n_symbols, dtype=">u4")
+    rank[sorted(range(words.n_symbols), key=words.symbols.__getitem__)] = np.arange(words.n_symbols)
+    data, bounds = rank[symbols].tobytes(), (4 * offsets).tolist()
+    return sorted(numbers, key=lambda number: data[bounds[number] : bounds[number + 1]])
 
 
 def _dictionary(tokenizer: Tokenizer) -> str:
     """Return the hash of the tokenization of pieces."""
     dictionary = tokenizer.dictionary
-    words = list(dictionary.alphabet)
     if tokenizer.merges is None and dictionary.properness() and agrees_with_leftmost(dictionary):
         try:
             return _rows(tokenizer)
@@ -185,12 +196,13 @@ def _dictionary(tokenizer: Tokenizer) -> str:
     merges = () if tokenizer.merges is None else tokenizer.merges
     arrays = [array.tolist() for array in (dictionary.left, dictionary.right, *merges)]
     is_leftmost = tokenizer.why_not("leftmost") is None
-    return hash_of(words, dictionary.alphabet.n_symbols, tokenizer.extra_tokens, arrays, is_leftmost)
+    words = dictionary.alphabet
+    return hash_of(iter(words), words.n_symbols, tokenizer.extra_tokens, arrays, is_leftmost)
 
 
 def _rows(tokenizer: Tokenizer) -> str:
     """Return the hash of the live tokens, in order, each with the set of those that must not follow it."""
-    words = list(tokenizer.dictionary.alphabet)
+    words = tokenizer.dictionary.alphabet
     dfa = tokenizer.dfa
     rows = dfa.rows
     n_live = dfa.n_live_tokens
@@ -206,13 +218,24 @@ def _rows(tokenizer: Tokenizer) -> str:
     np.cumsum(sums[stop] - sums[start], axis=0, dtype=np.uint64, out=through[1:])
     of_row = through[rows.pointer[1:]] - through[rows.pointer[:-1]]
     order = sorted(live, key=words.__getitem__)
-    return hash_of([words[token] for token in order], of_row[rows.of_token[order]].astype("<u8").tobytes())
+    return hash_of(map(words.__getitem__, order), of_row[rows.of_token[order]].astype("<u8").tobytes())
 
 
 def hash_of(*values: object) -> str:
-    """Return the hash of values by how they are spelled in ASCII, which is the same in every version of Python."""
+    """Return the hash of values by how they are spelled in ASCII, which is the same in every version of Python.
+
+    An iterator counts as the list of its items, which are spelled one after the other, so that few are in memory.
+    """
     digest = hashlib.sha256()
     for value in values:
-        data = value if isinstance(value, bytes) else ascii(value).encode()
-        digest.update(len(data).to_bytes(8, "little") + data)
+        data: bytes | bytearray
+        if isinstance(value, Iterator):
+            data = bytearray(b"[")
+            for number, item in enumerate(value):
+                data += (", " * (number > 0) + ascii(item)).encode()
+            data += b"]"
+        else:
+            data = value if isinstance(value, bytes) else ascii(value).encode()
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
     return digest.hexdigest()

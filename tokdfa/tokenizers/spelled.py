@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.decoder import Spellings, spellings
 from tokdfa.tokenizers.decoding import (
@@ -82,6 +82,8 @@ def spelled_with_suffix(usual: Spellings, ends_word: BoolArray) -> Spelled:
 # A token before others, or after them, from which no step removes anything.
 _OTHER = "x"
 _NONE = -1
+# Tokens that are decoded at once; each takes some hundred bytes meanwhile.
+_PART = 1 << 15
 
 
 def spelled_by_steps(tokens: Sequence[str], steps: Sequence[DecodeStep], file_format: str) -> Spelled:
@@ -91,6 +93,15 @@ def spelled_by_steps(tokens: Sequence[str], steps: Sequence[DecodeStep], file_fo
     if not (at_start or at_end):
         what = "ids can be searched only if what each adds to the text does not depend on its neighbours"
         raise UnsupportedFeatureError(what, value=file_format, hint="decode them and search the text")
+    parts = [_part_by_steps(tokens[at : at + _PART], steps, at_end=at_end) for at in range(0, len(tokens) or 1, _PART)]
+    usual, alone = (_joined([part[side] for part in parts]) for side in (0, 1))
+    drops_all = any(isinstance(step, DecodeSentencePiece) and step.drops_all for step in steps)
+    silent: BoolArray = np.diff((alone if drops_all else usual).offsets) == 0
+    return Spelled(usual, "last" if at_end else "first", alone, silent)
+
+
+def _part_by_steps(tokens: Sequence[str], steps: Sequence[DecodeStep], *, at_end: bool) -> tuple[Spellings, Spellings]:
+    """Return the bytes of some tokens between others, and where they are spelled differently."""
     # A byte token is searched as its byte, next to any others.
     reads_bytes = any(isinstance(step, ByteFallback | DecodeSentencePiece) for step in steps)
     byte = [byte_of(token) if reads_bytes else None for token in tokens]
@@ -106,10 +117,13 @@ def spelled_by_steps(tokens: Sequence[str], steps: Sequence[DecodeStep], file_fo
         if token and (at_end or not found or b" " in found):
             single = decode_tokens([token], steps).text.encode("utf-8")
             alone[number] = single if byte[number] is None or not single else found
-    drops_all = any(isinstance(step, DecodeSentencePiece) and step.drops_all for step in steps)
-    silent = [not word for word in (alone if drops_all else usual)]
-    varies: Literal["first", "last"] = "last" if at_end else "first"
-    return Spelled(spellings(usual), varies, spellings(alone), np.array(silent, dtype=np.bool_))
+    return spellings(usual), spellings(alone)
+
+
+def _joined(parts: Sequence[Spellings]) -> Spellings:
+    """Return the words of several parts."""
+    texts, lengths = (np.concatenate(each) for each in zip(*((text, np.diff(at)) for text, at in parts), strict=True))
+    return Spellings(texts, running_sum(lengths))
 
 
 class IdTexts:

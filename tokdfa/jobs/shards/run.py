@@ -22,6 +22,7 @@ from tokdfa.base.atomic import check_writable, write_atomically
 from tokdfa.base.journal import Journal, facts_of
 from tokdfa.jobs.shards.check import Options, check_shard
 from tokdfa.jobs.shards.report import Report, total
+from tokdfa.kernels.pages import give_back
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 _VERSION = 2
@@ -70,6 +71,8 @@ def check_shards(
         return path, report
 
     head = {"version": _VERSION, "tokenizer": tokenizer.fingerprint, "options": options._asdict()}
+    # Loading and hashing have freed some hundred megabytes.
+    give_back()
     journal = None
     if report_path is not None:
         check_writable(report_path)

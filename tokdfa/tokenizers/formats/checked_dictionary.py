@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import repeat
-from typing import Literal, NamedTuple, cast
+from itertools import chain, repeat
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -115,6 +115,21 @@ class SymbolTokens(_LateTokens):
     def texts(self) -> Sequence[str]:
         symbols, tokens = self._spelled
         return [*symbols, *tokens]
+
+    @property
+    def _has_words(self) -> bool:
+        """Whether the words are there, or take no memory."""
+        return self.kind == "characters" or "_words" in vars(self)
+
+    def __getitem__(self, index: int | slice) -> Any:
+        if self._has_words or isinstance(index, slice):
+            return super().__getitem__(index)
+        number, (symbols, tokens) = range(len(self))[index], self._spelled
+        return (symbols[number],) if number < self.n_symbols else tuple(tokens[number - self.n_symbols])
+
+    def __iter__(self) -> Iterator[Word]:
+        symbols, tokens = self._spelled
+        return super().__iter__() if self._has_words else chain(((each,) for each in symbols), map(tuple, tokens))
 
     def in_symbols(self) -> tuple[Int32Array, Int64Array]:
         symbols, tokens = self._spelled
