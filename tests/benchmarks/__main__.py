@@ -17,14 +17,17 @@ ROOT = Path(__file__).parents[2]
 PROGRAMS = {
     "throughput_validate": ["bench_validate"],
     "throughput_encode": ["bench_encode warm cold start documents short"],
-    "throughput_search": ["bench_search patterns", "bench_search words", "bench_search decode", "bench_replace 9"],
+    "throughput_search": [
+        *("bench_search patterns", "bench_search words", "bench_search decode"),
+        *("bench_replace 9", "bench_replace_files"),
+    ],
     "throughput_train": [
         "bench_train --case fra",
         "bench_train --case english",
         "bench_train --case mix --only gigatoken rustbpe",
     ],
     "throughput_wordpiece": ["bench_wordpiece english multilingual"],
-    "throughput_families": ["bench_families"],
+    "throughput_families": ["bench_families", "bench_stores causes"],
     "time_load": ["bench_load files models objects"],
     "time_compare": ["bench_compare_tokenizers"],
     "growth_jobs": ["bench_growth 1073741824"],

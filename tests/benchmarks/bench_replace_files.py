@@ -1,10 +1,10 @@
 """Replacing in a corpus of Parquet files, and writing it again: 10^8 ids of English in documents of 500.
 
 Run from the top of the repository, with TOKDFA_DATA naming the folder of the vocabularies and corpora:
-``python -m tests.benchmarks.bench_replace_files [files [threads]]``.
+``python -m tests.benchmarks.bench_replace_files [files [threads [rounds]]] [--json FILE]``.
 
 Reading the corpus with pyarrow and writing it again as it is takes turns with replacing: no replacement of a whole
-corpus can be faster.
+corpus can be faster. Each speed is the median of the rounds, by the clock and by processor time.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from shutil import rmtree
+from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
@@ -21,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import tokdfa
-from tests.benchmarks.harness import environment, print_table
+from tests.benchmarks.harness import environment, keep_tables, print_table
 from tokdfa.jobs.replacing.files import replace_files
 
 IDS, DOCUMENT = 12_500_000, 500
@@ -54,33 +56,41 @@ def copied(paths: list[Path], output: Path, threads: int) -> None:
         list(pool.map(copy, paths))
 
 
-def main(n_files: int, threads: int) -> None:
+def main(n_files: int, threads: int, rounds: int) -> None:
     """Print the speed of replacing."""
     data = Path(os.environ["TOKDFA_DATA"])
     text = (data / "corpora" / "english.txt").read_text("utf-8")
     tokenizer = tokdfa.load(data / "vocabs" / "gpt2" / "tokenizer.json")
-    rows: list[list[object]] = []
+    replacers = {word: tokdfa.Replacer(tokenizer, word, other) for word, other in WORDS}
+    seconds: dict[str, list[tuple[float, float]]] = {}
+    matches: dict[str, object] = {}
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "in").mkdir()
         paths = write_corpus(folder / "in", tokenizer, text, n_files)
-        n = n_files * IDS / 1e6
-        began, used = perf_counter(), process_time()
-        copied(paths, folder / "copied", threads)
-        rows.append(["pyarrow alone", "", n / (perf_counter() - began), n / (process_time() - used)])
-        for number, (word, other) in enumerate(WORDS):
-            replacer = tokdfa.Replacer(tokenizer, word, other)
+        for name in ("pyarrow alone", *replacers) * rounds:
             began, used = perf_counter(), process_time()
-            done = replace_files(replacer, [folder / "in"], folder / f"{number}", description={}, threads=threads)
-            assert not done.errors
-            rows.append([word, done.total.matches, n / (perf_counter() - began), n / (process_time() - used)])
+            if name in replacers:
+                done = replace_files(replacers[name], [folder / "in"], folder / "out", description={}, threads=threads)
+                assert not done.errors
+                matches[name] = done.total.matches
+            else:
+                copied(paths, folder / "out", threads)
+            seconds.setdefault(name, []).append((perf_counter() - began, process_time() - used))
+            rmtree(folder / "out")
+    n = n_files * IDS / 1e6
+    rows: list[list[object]] = [
+        [name, matches.get(name, ""), *(n / median(side) for side in zip(*taken, strict=True))]
+        for name, taken in seconds.items()
+    ]
     print_table(
         f"Replacing in {n:.0f} million ids of GPT-2 in {n_files} Parquet files; millions of ids a second",
         ["word", "matches", "replaced", "of processor time"],
         rows,
-        f"{threads} threads; {environment('pyarrow')}; once",
+        f"{threads} threads; {environment('pyarrow')}; median of {rounds}",
     )
 
 
 if __name__ == "__main__":
-    main(*(int(each) for each in (*sys.argv[1:], *("8", "2")[len(sys.argv) - 1 :])))
+    keep_tables(sys.argv)
+    main(*(int(each) for each in (*sys.argv[1:], *("8", "2", "5")[len(sys.argv) - 1 :])))

@@ -82,3 +82,12 @@ def test_what_is_in_an_array_stays_there() -> None:
     assert (np.diff(array) == 1).all()
     array[:] = 1
     assert int(array.sum()) == len(array)
+
+
+def test_memory_that_is_given_back_was_free() -> None:
+    held = np.arange(1 << 20)
+    del held
+    kept = pages.empty(1 << 18, np.int64)
+    kept[:] = 7
+    pages.give_back()
+    assert bool((kept == 7).all())

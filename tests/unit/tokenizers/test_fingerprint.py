@@ -33,7 +33,8 @@ from tests.support.tokenizer_files import (
 from tokdfa import Dictionary, Fingerprint, Tokenizer
 from tokdfa.base.errors import TokdfaError, UnsupportedFeatureError
 from tokdfa.jobs.comparison.result import Outcome, Part
-from tokdfa.tokenizers.fingerprint import PARTS
+from tokdfa.tokenizers.fingerprint import PARTS, _in_order, hash_of
+from tokdfa.tokenizers.formats.checked_dictionary import SymbolTokens
 from tokdfa.tokenizers.formats.contents import Contents
 
 
@@ -316,3 +317,22 @@ _CL100K = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
+
+
+def test_tokens_are_in_the_order_of_their_words() -> None:
+    """Also where a symbol of several characters begins with another one, or with the least character."""
+    symbols = ["b", "a", "<", "<0x0A>", "\0", "\U0001f600", "\uffff"]
+    tokens = ["ab", "<a", "<<", "aa", "a\0", "\0a", "\U0001f600a", "\uffff\uffff", "<a<"]
+    for kind, known in (("symbols", symbols), ("characters", [each for each in symbols if len(each) == 1])):
+        words = SymbolTokens(kind, known, tokens)
+        assert (
+            [words[number] for number in range(len(words))] == [*words] == [*SymbolTokens(kind, known, tokens)._words]
+        )
+        for alphabet in (words, words.followed_by([("a", "?")] if kind == "symbols" else ["a?"])):
+            numbers = [*range(len(alphabet))]
+            assert _in_order(alphabet, numbers) == sorted(numbers, key=alphabet.__getitem__)
+
+
+def test_an_iterator_is_hashed_as_the_list_of_its_items() -> None:
+    for items in ([], ["a"], [(1, "é"), b"x", "\ud800"]):
+        assert hash_of(1, iter(items), "z") == hash_of(1, items, "z")
