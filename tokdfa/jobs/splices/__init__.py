@@ -5,7 +5,7 @@ Read in this order:
 1. `api`: `splice`, and `question`: the question for the texts of two automata of `tokdfa.automata.texts`, and its
    answer. `encoding` encodes a text as the continuation of another one, and templates by the rules of libraries.
 2. `decision`: the parts of a tokenizer that are searched, the special tokens that matter, and the choice of one of two
-   searches. `normal_texts`: the texts that a normalization form makes of others, and joins across a seam.
+   searches. `normal_texts`: the texts that a normalization form makes of others; `normal_seam`: those that it joins.
 3. `seam`: the automaton of both texts, apart and as one, over the split NFA.
    `tokens` and `edges`: rewritten spaces and characters without a token, which tokens lead on, and where tokens can
    differ at all, for all texts at once.

@@ -3,23 +3,18 @@
 Of all texts that begin with "e", NFC makes texts that begin with "e", "è", "é" and so on, because a mark may follow.
 :func:`normalized` returns a language with them, and perhaps with more: marks are in any order there, and next to
 characters that they would compose with.
-
-The form joins "a" and U+0301 across a seam, so that the text is another one than both texts, normalized, side by side.
-That needs a *joining* character at the beginning of the second text: one that is reordered, or composes with a
-character before it. :func:`joined` yields such texts, and :func:`may_join` is whether there may be any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
-from heapq import heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
 
 from tokdfa.automata.protocol import closure
-from tokdfa.automata.texts import Language, classes_together, intersection, language_from, least_of_classes
+from tokdfa.automata.texts import Language, classes_together, intersection, language_from
 from tokdfa.base.arrays import BoolArray
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import PatternError
@@ -60,7 +55,7 @@ def characters(form: Form) -> _Characters:
 
 def used(language: Language) -> BoolArray:
     """Return, for each code point, whether a text of a language has it."""
-    return _of_classes(language, {c for row in language.rows for c, target in enumerate(row) if target >= 0})
+    return of_classes(language, {c for row in language.rows for c, target in enumerate(row) if target >= 0})
 
 
 def is_ascii(language: Language) -> bool:
@@ -77,7 +72,8 @@ def steady_texts(form: Form, language: Language) -> Language | None:
         return None
 
 
-def _of_classes(language: Language, classes: Iterable[int]) -> BoolArray:
+def of_classes(language: Language, classes: Iterable[int]) -> BoolArray:
+    """Return, for each code point, whether it is in one of some classes of a language."""
     is_in: BoolArray = np.zeros(int(language.class_of_code_point.max()) + 1, dtype=np.bool_)
     is_in[[*classes]] = True
     found: BoolArray = is_in[language.class_of_code_point]
@@ -194,95 +190,6 @@ class _Moves:
                 found |= {(each, True) for each in self._beyond[state] | {state}}
         # A segment that has changed may go on in all ways in which another one may.
         return frozenset(each for each in found if each[1] or (each[0], True) not in found)
-
-
-# Across a seam
-
-
-def joined(form: Form, before: Language, after: Language, most: int = 64) -> Iterator[tuple[str, str]]:
-    """Yield texts of two languages, at most so many, that a form joins across the seam, some least ones first."""
-    ends, begins = _last(before), _first(after) & characters(form).joins
-    if not begins.any():
-        return
-    firsts = list(map(chr, np.flatnonzero(begins).tolist()))
-    found = []
-    for last, first in _joining_pairs(form, ends, firsts):
-        found.append((len((last + first).encode()), last, first))
-    found.sort()
-    at_most = 0
-    for _, last, first in found:
-        u, v = _least_text(before, ending=last), _least_text(after, beginning=first)
-        if u is not None and v is not None and normalize(u + v, form) != normalize(u, form) + normalize(v, form):
-            yield u, v
-            at_most += 1
-            if at_most == most:
-                return
-
-
-def _joining_pairs(form: Form, ends: BoolArray, firsts: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield characters, and texts of one or two joining ones, that a form joins."""
-    of, data = characters(form), tables()
-    marks = [symbol for symbol in firsts if symbol in data.combining]
-    seconds = sorted(joining() if form in ("NFC", "NFKC") else ())
-    least = min(marks, key=lambda symbol: (data.combining[symbol], symbol), default=None)
-    for point in np.flatnonzero(ends & of.joins).tolist():
-        if least is not None and data.combining.get(chr(point), 0) > data.combining[least]:
-            yield chr(point), least
-    wanted = {*firsts}
-    for symbol, (image, others) in of.changing.items():
-        if not ends[ord(symbol)] or not others:
-            continue
-        # The characters that change it by themselves; they may also do so after another one that does not.
-        active = [each for each in seconds if normalize(image + each, form) != image + normalize(each, form)]
-        yield from ((symbol, each) for each in active if each in wanted)
-        for first in marks if active else ():
-            order = data.combining[first]
-            for each in active:
-                if first not in active and data.combining.get(each, order) != order:
-                    yield symbol, first + each
-
-
-def may_join(form: Form, before: Language, after: Language) -> bool:
-    """Return whether a form may join texts of two languages across the seam."""
-    of = characters(form)
-    ends, begins = _last(before), _first(after) & of.joins
-    if not begins.any():
-        return False
-    firsts = list(map(chr, np.flatnonzero(begins).tolist()))
-    # Before a joining character may be another character that the text after the seam changes.
-    odd = of.joins.copy()
-    odd[[ord(symbol) for symbol, (image, _) in of.changing.items() if image != symbol]] = True
-    is_known = bool(of.normal[begins].all()) and not (ends & odd).any()
-    return not is_known or next(_joining_pairs(form, ends, firsts), None) is not None
-
-
-def _first(language: Language) -> BoolArray:
-    return _of_classes(language, [c for c, target in enumerate(language.rows[0]) if target >= 0])
-
-
-def _last(language: Language) -> BoolArray:
-    ending = {c for row in language.rows for c, target in enumerate(row) if target >= 0 and language.finals[target]}
-    return _of_classes(language, ending)
-
-
-def _least_text(language: Language, *, beginning: str = "", ending: str = "") -> str | None:
-    """Return a short text of a language that begins, or ends, so; None if there is none."""
-    least = least_of_classes(language.class_of_code_point)
-    start = language.after(0, beginning)
-    heap = [(0, b"", start)]
-    done: set[int] = set()
-    while heap:
-        size, text, state = heappop(heap)
-        if state in done or state < 0:
-            continue
-        done.add(state)
-        target = language.after(state, ending)
-        if target >= 0 and language.finals[target]:
-            return beginning + text.decode() + ending
-        for c, symbol in least:
-            data = symbol.encode()
-            heappush(heap, (size + len(data), text + data, language.rows[state][c]))
-    return None
 
 
 # Special tokens

@@ -11,10 +11,9 @@ from tokdfa.base.errors import AlphabetError, LimitExceededError, UnsupportedFea
 from tokdfa.base.verdict import Displayed, Verdict
 from tokdfa.jobs.splices import decision
 from tokdfa.jobs.splices.encoding import encode_after
+from tokdfa.jobs.splices.normal_seam import joined, may_join
 from tokdfa.jobs.splices.normal_texts import (
     is_ascii,
-    joined,
-    may_join,
     normalized,
     other_spellings,
     spelled_otherwise,

@@ -17,8 +17,6 @@ from tokdfa.automata.texts import ANYTHING, Language, language_of, literal, regu
 from tokdfa.base.errors import LimitExceededError, PatternError, UnsupportedFeatureError
 from tokdfa.jobs.splices.normal_texts import (
     is_ascii,
-    joined,
-    may_join,
     normalized,
     other_spellings,
     spelled_otherwise,
@@ -78,22 +76,6 @@ def test_normalized_texts_are_no_other_texts_where_nothing_composes() -> None:
     assert is_ascii(language_of("text", literal("abc", "text")))
     assert not is_ascii(language_of("text", ANYTHING))
     assert steady_texts("NFC", language("\u0301")) is None
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_texts_that_are_not_said_to_join_are_normalized_apart(form: Form) -> None:
-    theirs, met = library(form).normalize_str, Counter[bool]()
-    texts = [*SYMBOLS, *map("".join, product(SYMBOLS[4:8], repeat=2))]
-    befores = {symbol: language_of("u", ANYTHING, literal(symbol, "u")) for symbol in SYMBOLS[3:13]}
-    afters = {symbol: language_of("v", literal(symbol, "v"), ANYTHING) for symbol in SYMBOLS[3:13]}
-    for (left, before), (right, after) in product(befores.items(), afters.items()):
-        may = may_join(form, before, after)
-        met[may] += 1
-        for u, v in joined(form, before, after, 2):
-            assert theirs(u + v) != theirs(u) + theirs(v)
-        if not may:
-            assert all(theirs(left + right + v) == theirs(left) + theirs(right + v) for v in texts), (left, right)
-    assert min(met.values()) > 10
 
 
 def test_special_tokens_that_other_texts_become_are_found() -> None:
