@@ -24,7 +24,7 @@ from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Rewriting
 from tokdfa.tokenizers.formats.live_object import IN_RUST, NOT_SPECIAL, Live, installed
 from tokdfa.tokenizers.formats.reading import read_as
 from tokdfa.tokenizers.normalizers.python import PythonForm
-from tokdfa.tokenizers.normalizers.steps import SpaceBefore, SpaceBeforeWord
+from tokdfa.tokenizers.normalizers.steps import SpaceBefore
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
 # Classes with GPT-2's code: their methods split, spell and merge, and change nothing else.
@@ -105,11 +105,9 @@ def _normalizer(source: Live, kind: str) -> Normalizer | None:
         return PythonForm("NFC")
     if not source.get("add_prefix_space"):
         return None
-    if kind in _SPACE_BEFORE:
-        return SpaceBefore()
-    if kind not in _SPACE_BEFORE_WORD:
+    if kind not in (*_SPACE_BEFORE, *_SPACE_BEFORE_WORD):
         raise source.fault("add_prefix_space is not modelled for this class", value=kind, hint=f"load {IN_RUST}")
-    return SpaceBeforeWord()
+    return SpaceBefore(only_words=kind in _SPACE_BEFORE_WORD)
 
 
 def read_rules(source: Live) -> list[list[str]]:

@@ -169,11 +169,24 @@ def _blanks() -> str:
 
 
 @dataclass(frozen=True)
-class Prepend(Normalizer):
+class _Before(Normalizer):
+    """A normalizer that only puts something before a text."""
+
+    keeps_beginning = is_local = touches_ends = True
+
+    def sides(self, left: str, right: str) -> Sides | None:
+        return Sides(left, right)
+
+    @property
+    def later(self) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class Prepend(_Before):
     """A string put before every text that is not empty."""
 
     prefix: str
-    keeps_beginning = is_local = touches_ends = True
 
     def __call__(self, text: str) -> str:
         return self.prefix + text if text else text
@@ -182,37 +195,18 @@ class Prepend(Normalizer):
     def substitution(self) -> Substitution:
         return Substitution(self.prefix, {})
 
-    def sides(self, left: str, right: str) -> Sides | None:
-        return Sides(left, right)
-
-    @property
-    def later(self) -> None:
-        return None
-
 
 @dataclass(frozen=True)
-class SpaceBefore(Normalizer):
-    """A space put before every text, the empty one included."""
+class SpaceBefore(_Before):
+    """A space put before every text, the empty one included; if `only_words`, only before one that begins with a word.
 
-    keeps_beginning = is_local = touches_ends = True
+    That is a text whose first character is not white space, as Python knows it.
+    """
 
-    def __call__(self, text: str) -> str:
-        return " " + text
-
-    def sides(self, left: str, right: str) -> Sides | None:
-        return Sides(left, right)
-
-    @property
-    def later(self) -> None:
-        return None
-
-
-@dataclass(frozen=True)
-class SpaceBeforeWord(SpaceBefore):
-    """A space put before a text that begins with something else than white space, as Python knows it."""
+    only_words: bool = False
 
     def __call__(self, text: str) -> str:
-        return super().__call__(text) if text and not text[0].isspace() else text
+        return text if self.only_words and (not text or text[0].isspace()) else " " + text
 
 
 @dataclass(frozen=True)
