@@ -1,4 +1,4 @@
-"""Tests for `tokdfa.jobs.splices.normal_seam`: what is not said to join is normalized apart by the library."""
+"""Tests for `tokdfa.jobs.splices.normal_seam`: texts that are not said to join are normalized apart."""
 
 from __future__ import annotations
 
