@@ -1,6 +1,6 @@
 """All tables that the figures keep, measured anew: ``TOKDFA_DATA=… python -m tests.benchmarks [FIGURE…]``.
 
-Each benchmark runs after the other, which takes some forty minutes; its tables go, with the versions, the date and the
+Each benchmark runs after the other, which takes about an hour; its tables go, with the versions, the date and the
 load of the machine, to the file that the figure is drawn from, and the figure is drawn again. Peers that are missing
 are in ``pip install --group peers``; bench_wordpiece and bench_load name their further peers.
 """
@@ -27,7 +27,15 @@ PROGRAMS = {
         "bench_train --case mix --only gigatoken rustbpe",
     ],
     "throughput_wordpiece": ["bench_wordpiece english multilingual"],
-    "throughput_families": ["bench_families", "bench_stores causes"],
+    # The figure shows the first table; the others are kept next to it.
+    "throughput_families": [
+        "bench_families",
+        "bench_stores causes",
+        "bench_stream_decoder",
+        "bench_append",
+        "bench_align",
+        "bench_guide_budget",
+    ],
     "time_load": ["bench_load files models objects"],
     "time_compare": ["bench_compare_tokenizers"],
     "growth_jobs": ["bench_growth 1073741824"],

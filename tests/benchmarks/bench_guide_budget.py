@@ -1,15 +1,17 @@
 """Guides for JSON schemas with a number of ids left: building, the least number, and masks beside those without one.
 
-    python -m tests.benchmarks.bench_guide_budget SCHEMAS.json TOKENIZER...
+    TOKDFA_DATA=… python -m tests.benchmarks.bench_guide_budget [SCHEMAS.json TOKENIZER...]
 
-The file has a list of schemas; `--json FILE` keeps the table. Each walk chooses at random among the ids of the masks
-with a budget, from the least number of ids up to three times as many; at each state both masks are asked for, in turn,
-by two guides of their own. *Far* states have at least twice as many ids left as they need. Times are processor time.
+The file has a list of schemas; by default there are a few of usual shapes, with GPT-2. `--json FILE` keeps the table.
+Each walk chooses at random among the ids of the masks with a budget, from the least number of ids up to three times as
+many; at each state both masks are asked for, in turn, by two guides of their own. *Far* states have at least twice as
+many ids left as they need. Times are processor time.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import sys
 import time
@@ -23,6 +25,14 @@ import tokdfa
 from tests.benchmarks.bench_guide import one_of, timed
 from tests.benchmarks.harness import environment, keep_tables, print_table
 from tokdfa.base.errors import TokdfaError
+
+NAME: dict[str, object] = {"type": "string", "maxLength": 30}
+SCHEMAS: list[object] = [
+    {"type": "object", "properties": {"name": NAME, "age": {"type": "integer"}}, "required": ["name", "age"]},
+    {"type": "array", "items": {"enum": ["red", "green", "blue"]}, "maxItems": 8},
+    {"type": "object", "properties": {"tags": {"type": "array", "items": NAME}, "done": {"type": "boolean"}}},
+    {"anyOf": [{"type": "null"}, {"type": "number"}, NAME]},
+]
 
 COLUMNS = ["tokenizer", "schemas", "refused", "building, median s", "longest s", "walks", "far, ratio", "near, ratio"]
 
@@ -74,8 +84,12 @@ def load(path: str) -> tokdfa.Tokenizer:
 def main() -> None:
     warnings.simplefilter("ignore")
     keep_tables(sys.argv)
-    schemas = json.loads(Path(sys.argv[1]).read_text("utf-8"))
-    rows = [row(path, load(path), schemas, 6) for path in sys.argv[2:]]
+    schemas, paths = SCHEMAS, [str(Path(os.environ["TOKDFA_DATA"], "vocabs", "gpt2", "tokenizer.json"))]
+    if len(sys.argv) > 1:
+        schemas, paths = json.loads(Path(sys.argv[1]).read_text("utf-8")), sys.argv[2:]
+    rows = [
+        row(path.removeprefix(os.environ.get("TOKDFA_DATA", "") + os.sep), load(path), schemas, 6) for path in paths
+    ]
     print_table("guides with a budget", COLUMNS, rows, environment())
 
 

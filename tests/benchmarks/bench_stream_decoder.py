@@ -1,12 +1,12 @@
-"""Decoding streams of ids, one by one and in chunks, with 0, 1 and 1,000 stop strings; peers next to it.
+"""Streams of ids decoded one by one and in chunks, with 0, 1 and 1,000 stop strings, by tokenizers of several families.
 
-Run: TOKDFA_DATA=… python -m tests.benchmarks.bench_stream_decoder [FILE…] [--ids N]
+``TOKDFA_DATA=… TOKDFA_FAMILIES=… python -m tests.benchmarks.bench_stream_decoder [--ids N] [--family NAME…]``
 
-FILE is a tokenizer.json; by default GPT-2's, and Llama-2's and Gemma's in the folder that TOKDFA_FAMILIES names.
-"first" is a stream that builds the table, "again" one that finds it. Each time is the least of three in processor time,
-except for the first stream. "memory" is the peak while ten times as many ids are decoded in chunks of 1,000, with 1,000
-stop strings, by such a second stream. tiktoken's ids are decoded one by one to bytes, and these by an incremental
-decoder.
+The ids are of prose in English. The stop strings are pairs of its words that it does not have: with a mark at the end,
+which is rare, or of letters only. Times are processor time: "first" is one stream that builds the table of effects, the
+others are medians of five streams that find it, the kinds in turn; so their ratios are free of the machine's load.
+Memory is the peak while ten times as many ids come in chunks of 1,000. Next to it are the streams of tokenizers, one
+by one, and for the ids of cl100k the bytes of tiktoken with an incremental decoder.
 """
 
 from __future__ import annotations
@@ -15,136 +15,121 @@ import argparse
 import codecs
 import os
 import random
-import time
+import sys
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 import numpy.typing as npt
-import tiktoken
 import tokenizers
 from tokenizers.decoders import DecodeStream
 
 import tokdfa
+from tests.benchmarks import encode_peers
+from tests.benchmarks.bench_validate import text_of
+from tests.benchmarks.families import Family, families
+from tests.benchmarks.harness import environment, keep_tables, measure, print_table
 
-DATA = Path(os.environ["TOKDFA_DATA"])
-FAMILIES = [
-    Path(os.environ.get("TOKDFA_FAMILIES", "")) / name / "package" / "models" / "tokenizer.json"
-    for name in ("llama2", "gemma2")
-]
-SIZES = (64, 1_000, 1 << 16)
-
-
-def seconds(job: Callable[[], object], times: int = 3) -> float:
-    """Return the least processor time of a job."""
-    spent = []
-    for _ in range(times):
-        begun = time.process_time()
-        job()
-        spent.append(time.process_time() - begun)
-    return min(spent)
+FAMILIES = ["gpt2", "llama2", "gemma2", "bert", "unigram_json", "unigram_model", "cl100k"]
+N_IDS = 1_000_000
+SIZES = (1, 64, 1_000, 1 << 16)
+REPEATS = 5
+KINDS = {"none": 0, "1": 1, "1,000 with marks": 1_000, "1,000 of letters": 1_000}
 
 
-def show(what: str, n: int, spent: float) -> None:
-    """Print a rate."""
-    print(f"  {what:<44}{n / spent / 1e6:9.2f} M ids/s")
+def stop_strings(text: str, kind: str) -> list[str]:
+    """Return pairs of words of a text that it does not have."""
+    words, drawn, found = sorted({*text[:200_000].split()}), random.Random(kind), list[str]()
+    mark = "" if "letters" in kind else "~"
+    while len(found) < KINDS[kind]:
+        pair = f"{drawn.choice(words)} {drawn.choice(words)}{mark}"
+        found += [] if pair in text else [pair]
+    return found
 
 
-def stop_strings(text: str, n: int) -> list[str]:
-    """Return strings of two words of a text that it does not have."""
-    words, drawn = sorted({*text[:200_000].split()}), random.Random(n)
-    return [f"{drawn.choice(words)} {drawn.choice(words)}~" for _ in range(n)]
+def stream(tokenizer: tokdfa.AnyTokenizer, stops: list[str], ids: npt.NDArray[np.int32], size: int) -> None:
+    """Decode a stream in chunks; in chunks of 1, as integers."""
+    feed = tokdfa.StreamDecoder(tokenizer, stops).feed
+    for chunk in ids.tolist() if size == 1 else (ids[at : at + size] for at in range(0, len(ids), size)):
+        feed(chunk)
+
+
+def timed(job: Callable[[], object]) -> float:
+    """Return the processor time of one call."""
+    begin = process_time()
+    job()
+    return process_time() - begin
 
 
 def peak_memory(tokenizer: tokdfa.AnyTokenizer, stops: list[str], ids: npt.NDArray[np.int32]) -> int:
     """Return the most bytes in use at once, beyond the ids, while they are decoded ten times as one stream."""
-    peak = 0
-    for times in (1, 10):
-        decoder = tokdfa.StreamDecoder(tokenizer, stops)
-        tracemalloc.start()
-        for _ in range(times):
-            for begin in range(0, len(ids), 1_000):
-                decoder.feed(ids[begin : begin + 1_000])
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
+    decoder = tokdfa.StreamDecoder(tokenizer, stops)
+    tracemalloc.start()
+    for begin in range(0, 10 * len(ids), 1_000):
+        at = begin % len(ids)
+        decoder.feed(ids[at : at + 1_000])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
     return peak
 
 
-def measure(path: Path, text: str, n_ids: int) -> None:
-    """Print the rates of one tokenizer."""
-    tokenizer = tokdfa.load(path)
+def rows_of(family: Family, n_ids: int) -> tuple[list[list[object]], list[list[object]]]:
+    """Return the rates, and the costs in times the cost without stop strings, of one family."""
+    tokenizer, text = family.tokenizer, text_of(Path(os.environ["TOKDFA_DATA"]), "english")[: 8 * n_ids]
     ids = tokenizer.encode(text)[:n_ids]
-    listed = ids.tolist()
-    print(f"{path}: {len(ids):,} ids")
-    for n in (0, 1, 1_000):
-        stops = stop_strings(text, n)
-
-        def one_by_one(stops: list[str] = stops) -> None:
-            feed = tokdfa.StreamDecoder(tokenizer, stops).feed
-            for id in listed:
-                feed(id)
-
-        show(f"one by one, {n:,} stop strings, first", len(ids), seconds(one_by_one, 1))
-        show(f"one by one, {n:,} stop strings, again", len(ids), seconds(one_by_one))
-        for size in SIZES:
-
-            def in_chunks(stops: list[str] = stops, size: int = size) -> None:
-                decoder = tokdfa.StreamDecoder(tokenizer, stops)
-                for begin in range(0, len(ids), size):
-                    decoder.feed(ids[begin : begin + size])
-
-            show(f"chunks of {size:,}, {n:,} stop strings", len(ids), seconds(in_chunks))
-    print(f"  memory: {peak_memory(tokenizer, stops, ids):,} bytes")
-    peer = tokenizers.Tokenizer.from_file(str(path))
-
-    def of_tokenizers() -> None:
-        stream = DecodeStream(skip_special_tokens=False)
-        for id in listed:
-            stream.step(peer, id)
-
-    show("tokenizers, DecodeStream", len(ids), seconds(of_tokenizers, 1))
+    stops = {kind: stop_strings(text, kind) for kind in KINDS}
+    rates: dict[str, list[object]] = {kind: [] for kind in KINDS}
+    costs: dict[str, list[object]] = {kind: [] for kind in KINDS}
+    stream(tokenizer, [], ids, 1 << 16)
+    first = {kind: timed(lambda: stream(tokenizer, stops[kind], ids, 1)) for kind in KINDS}  # noqa: B023
+    spent = {"first": first}
+    for size in SIZES:
+        jobs = {kind: (lambda kind=kind, size=size: stream(tokenizer, stops[kind], ids, size)) for kind in KINDS}
+        spent[f"{size:,}"] = {kind: each.median for kind, each in measure(jobs, REPEATS, process_time).items()}
+    for times in spent.values():
+        for kind, seconds in times.items():
+            rates[kind].append(len(ids) / seconds / 1e6)
+            costs[kind].append(seconds / times["none"])
+    peaks = {kind: peak_memory(tokenizer, stops[kind], ids) for kind in KINDS}
+    return (
+        [[family.name, kind, *rates[kind], peaks[kind] / 1e6] for kind in KINDS],
+        [[family.name, kind, *costs[kind]] for kind in KINDS if kind != "none"],
+    )
 
 
-def measure_tiktoken(text: str, n_ids: int) -> None:
-    """Print the rate of tiktoken, next to ours for the same ids."""
-    path = DATA / "vocabs" / "cl100k_base.tiktoken"
-    tokenizer = tokdfa.load(path, pretokenizer="cl100k")
-    ids = tokenizer.encode(text)[:n_ids].tolist()
-    ranks = {tokenizer.decode_bytes([id]): id for id in range(100_256)}
-    peer = tiktoken.Encoding("cl100k", pat_str=r"[\s\S]", mergeable_ranks=ranks, special_tokens={})
-
-    def of_tiktoken() -> None:
-        spell, read = peer.decode_single_token_bytes, codecs.getincrementaldecoder("utf-8")("replace").decode
-        for id in ids:
-            read(spell(id))
-
-    def ours() -> None:
-        feed = tokdfa.StreamDecoder(tokenizer).feed
-        for id in ids:
-            feed(id)
-
-    print(f"{path}: {len(ids):,} ids")
-    show("one by one", len(ids), seconds(ours))
-    show("tiktoken, decode_single_token_bytes", len(ids), seconds(of_tiktoken))
+def by_peer(family: Family, n_ids: int) -> float | None:
+    """Return the millions of ids a second of the library's own stream, one by one; None if it has none."""
+    ids = family.tokenizer.encode(text_of(Path(os.environ["TOKDFA_DATA"]), "english")[: 8 * n_ids])[:n_ids].tolist()
+    if family.library == "tiktoken":
+        spell = encode_peers.made_tiktoken(family.path, family.name).decode_single_token_bytes
+        read = codecs.getincrementaldecoder("utf-8")("replace").decode
+        return len(ids) / timed(lambda: [read(spell(id)) for id in ids]) / 1e6
+    if family.library != "tokenizers":
+        return None
+    peer, decoder = tokenizers.Tokenizer.from_file(str(family.path)), DecodeStream(skip_special_tokens=False)
+    return len(ids) / timed(lambda: [decoder.step(peer, id) for id in ids]) / 1e6
 
 
 def main() -> None:
-    """Measure the tokenizers that are named."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "files",
-        nargs="*",
-        type=Path,
-        default=[DATA / "vocabs" / "gpt2" / "tokenizer.json", *filter(Path.is_file, FAMILIES)],
-    )
-    parser.add_argument("--ids", type=int, default=1_000_000)
-    options = parser.parse_args()
-    corpus = sorted((DATA / "corpora").rglob("*.txt"))[0]
-    text = corpus.read_text(encoding="utf-8", errors="ignore")[: 8 * options.ids]
-    for path in options.files:
-        measure(path, text, options.ids)
-    measure_tiktoken(text, options.ids)
+    """Measure, and print the tables."""
+    arguments = sys.argv[1:]
+    keep_tables(arguments)
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.bench_stream_decoder")
+    parser.add_argument("--ids", type=int, default=N_IDS)
+    parser.add_argument("--family", nargs="*", default=FAMILIES)
+    options = parser.parse_args(arguments)
+    rates, costs, peers = list[list[object]](), list[list[object]](), list[list[object]]()
+    for family in families(options.family):
+        for table, rows in zip((rates, costs), rows_of(family, options.ids), strict=True):
+            table += rows
+        peers.append([family.name, family.library, by_peer(family, options.ids) or ""])
+    columns = ["", "stop strings", "one by one, first", "one by one", *(f"chunks of {size:,}" for size in SIZES[1:])]
+    caption = environment("tokenizers", "tiktoken")
+    print_table("streams of ids decoded, M ids/s", [*columns, "memory, MB"], rates, caption)
+    print_table("streams of ids decoded, times the cost without stop strings", columns, costs, caption)
+    print_table("streams of ids decoded one by one by their libraries", ["", "library", "M ids/s"], peers, caption)
 
 
 if __name__ == "__main__":

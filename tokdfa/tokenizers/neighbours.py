@@ -309,7 +309,7 @@ def _numbered(tokenizer: BytePairs, words: Sequence[Word], rules: Int32Array) ->
 
 
 def _meeting(pairs: Int32Array, last: Int32Array, is_proper: BoolArray) -> Int32Array:
-    """Return all pairs of proper tokens at whose boundary one of `pairs` may have been while they were made."""
+    """Return all pairs of proper tokens such that one of `pairs` may have met where they meet, while they were made."""
     ending = _on_spine(last[:, 2], is_proper, pairs[:, 0])
     beginning = _on_spine(last[:, 1], is_proper, pairs[:, 1])
     found: list[Int32Array] = [np.zeros((0, 2), dtype=np.int32)]

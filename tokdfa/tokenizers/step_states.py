@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 State: TypeAlias = tuple[Any, ...]
 
 _LONGEST_KEPT = 16
-_FEW = 64
+_FEW = 32
 
 _UNDECIDED: dict[type[DecodeStep], dict[str, int | None]] = {
     DecodeByteLevel: {"character": 3},
@@ -120,6 +120,8 @@ class StepStates(TextStates):
         return "".join(tokens)
 
     def n_undecided(self, state: State) -> int | None:
+        if state == self._settled:
+            return 0
         return None if any(step.is_open(each) for step, each in zip(self._steps, state, strict=True)) else 0
 
     def ends(self, state: State, ids: Int32Array) -> tuple[int, Int64Array]:
@@ -143,6 +145,8 @@ class StepStates(TextStates):
         return 0, held + _ends(tokens)
 
     def is_kept(self, state: State) -> bool:
+        if state == self._settled:
+            return True
         sizes = (
             each.size if isinstance(each, Run) else step.held(each)
             for step, each in zip(self._steps, state, strict=True)

@@ -108,7 +108,9 @@ class StreamDecoder(SuggestsNames):
         if special not in ("keep", "drop"):
             raise WrongTypeError("special tokens are kept or dropped", value=special, where="special")
         stops = (stop,) if isinstance(stop, str) else tuple(stop)
-        _check(tokenizer, stops, special)
+        if {*map(type, stops)} - {str}:
+            # Perhaps not a key of tables.
+            _check(tokenizer, stops, special)
         self._tuning = DEFAULT
         self._decoder = tokenizer.decoder
         self._rows: Rows = tokenizer.derived(_rows, stops, special)
@@ -296,6 +298,7 @@ def _check(tokenizer: AnyTokenizer, stops: tuple[object, ...], special: str) -> 
 
 
 def _rows(tokenizer: AnyTokenizer, stops: tuple[str, ...], special: str) -> Rows:
+    _check(tokenizer, stops, special)
     dropped: BoolArray | None = None
     if special == "drop" and len(tokenizer.control_ids):
         dropped = np.zeros(tokenizer.n_ids, dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Tokenizers with other special tokens in texts, or with none, whose pieces have the same ids."""
+"""Tokenizers with other special tokens in texts, or with none, and the same ids of pieces."""
 
 from __future__ import annotations
 

@@ -26,10 +26,12 @@ def spell(
     lengths: Int64Array = np.empty(len(numbers), dtype=np.int64)
     pointers = readable(offsets, np.int64), readable(numbers, np.int32)
     size = lib.tokdfa_spelled_lengths(*pointers, len(numbers), writable(lengths, np.int64))
-    spelled = np.empty(len(before) + size, dtype=np.uint8)
-    spelled[: len(before)] = np.frombuffer(before, dtype=np.uint8)
+    spelled = rest = np.empty(len(before) + size, dtype=np.uint8)
+    if before:
+        rest = spelled[len(before) :]
+        spelled[: len(before)] = np.frombuffer(before, dtype=np.uint8)
     spelling = readable(text, np.uint8), len(text), *pointers, len(numbers)
-    lib.tokdfa_spell(*spelling, writable(spelled[len(before) :], np.uint8), size)
+    lib.tokdfa_spell(*spelling, writable(rest, np.uint8), size)
     return spelled, lengths
 
 
