@@ -124,7 +124,7 @@ def may_join(form: Form, before: Language, after: Language) -> bool:
     if form in ("NFD", "NFKD"):
         return False
     of, data, marks = characters(form), tables(), _marks(form)
-    # Characters that may compose with a starter before the seam: marks at the beginning, or a starter that is the very first.
+    # Characters that may compose with a starter before the seam: marks at the beginning, or a first starter.
     opening = _decomposed(form, _beginnings(marks, after) & (marks.opens > 0))
     late = joining() & data.combining.keys() & {part for parts in opening for part in parts}
     starters = {parts[0] for parts in _decomposed(form, _first(after) & of.joins)} - data.combining.keys()
