@@ -20,6 +20,8 @@ class Definition:
         words = tokenizer.dictionary.alphabet
         self.id_of = {word: int(tokenizer.token_to_id[number]) for number, word in enumerate(words)}
         self.word_of = {id: word for word, id in self.id_of.items()}
+        # The ids of the pieces met so far.
+        self.known: dict[str, list[int]] = {}
         self.content_of = {special.id: special.content for special in tokenizer.specials}
 
     def decode(self, ids: Sequence[int]) -> bytes:
@@ -37,11 +39,13 @@ class Definition:
 
     def encode_stretch(self, text: str) -> list[int]:
         pieces = [text] if self.pattern is None else re.findall(self.pattern, text)
-        return [
-            self.id_of[word]
-            for piece in pieces
-            for word in tokenize_leftmost(self.tokenizer.dictionary, piece.encode())
-        ]
+        return [id for piece in pieces for id in self.encode_piece(piece)]
+
+    def encode_piece(self, piece: str) -> list[int]:
+        if piece not in self.known:
+            words = tokenize_leftmost(self.tokenizer.dictionary, piece.encode())
+            self.known[piece] = [self.id_of[word] for word in words]
+        return self.known[piece]
 
     def canonical(self, ids: Sequence[int]) -> list[int]:
         if self.tokenizer.finds_specials:

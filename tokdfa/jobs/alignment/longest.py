@@ -264,7 +264,7 @@ def _states(side: Side, ids: Int32Array) -> list[tuple[int, int]]:
     """Return the base and the row before each id of a canonical stream, and after the last one."""
     states = [(0, 0)]
     for id in ids.tolist():
-        base = int(side.after(*states[-1], np.array([id], dtype=np.int32))[0])
+        base = int(side.streams.after(*states[-1], np.array([id], dtype=np.int32))[0])
         assert base >= 0, "a canonical stream is a path of the graph"
         states.append((base, int(side.streams.sets.row_of[id])))
     return states

@@ -43,12 +43,7 @@ class Side:
         key = code, id
         if key not in self._steps:
             base, row = divmod(code, self.n_rows)
-            edges = self.streams.edges(base)
-            at = int(np.searchsorted(edges.labels, id))
-            found = -1
-            if at < len(edges.labels) and edges.labels[at] == id:
-                is_forbidden = bool(self.streams.forbids(np.array([row]), id)[0])
-                found = int((edges.cut if is_forbidden else edges.free)[at])
+            found = int(self.streams.after(base, row, np.array([id]))[0])
             self._steps[key] = None if found < 0 else found * self.n_rows + int(self.streams.sets.row_of[id])
         return self._steps[key]
 
@@ -59,10 +54,9 @@ class Side:
     def ways(self, code: int, useful: BoolArray) -> list[int]:
         """Return the ids that may follow in a state, of some ids."""
         base, row = divmod(code, self.n_rows)
-        edges = self.streams.edges(base)
-        at = np.flatnonzero(useful[edges.labels])
-        forbidden = self.streams.sets.count_forbidding(edges.position[at], np.array([row])) > 0
-        found: list[int] = edges.labels[at][np.where(forbidden, edges.cut[at], edges.free[at]) >= 0].tolist()
+        labels = self.streams.edges(base).labels
+        labels = labels[useful[labels]]
+        found: list[int] = labels[self.streams.after(base, row, labels) >= 0].tolist()
         return found
 
     def all_targets(self, budget: Budget) -> dict[int, list[int]]:

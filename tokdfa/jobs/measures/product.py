@@ -22,7 +22,6 @@ from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.budget import Budget
 from tokdfa.jobs.measures.of_tokenizers import streams_of
 from tokdfa.jobs.measures.streams import Streams
-from tokdfa.tokenizers.decoder import words_of
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 ANY = -1
@@ -64,8 +63,7 @@ class Side:
 
     def __init__(self, tokenizer: AnyTokenizer) -> None:
         self.streams: Streams = streams_of(tokenizer)
-        self.words = words_of(tokenizer.id_spellings)
-        self.lengths: Int64Array = np.diff(tokenizer.id_spellings.offsets)
+        self.words, self.lengths = self.streams.words, self.streams.sizes
         ids = np.flatnonzero(self.streams.ordinary)
         listed = sorted((self.words[id], id) for id in ids.tolist() if self.words[id])
         self._sorted = [word for word, _ in listed]
@@ -87,22 +85,6 @@ class Side:
         """Return the index after the words that begin with some bytes."""
         following = rest.rstrip(b"\xff")
         return bisect_left(self._sorted, following[:-1] + bytes((following[-1] + 1,))) if following else len(self._ids)
-
-    def after(self, base: int, row: int, ids: Int32Array) -> Int32Array:
-        """Return the base after each of some ids, in the state of a base and a row; -1 where there is none."""
-        edges = self.streams.edges(base)
-        if not len(edges.labels):
-            return np.full(len(ids), -1, dtype=np.int32)
-        at = np.minimum(np.searchsorted(edges.labels, ids), len(edges.labels) - 1)
-        sets = self.streams.sets
-        first, stop = int(sets.pointer[row]), int(sets.pointer[row + 1])
-        position = edges.position[at]
-        span = np.searchsorted(sets.start[first:stop], position, side="right") - 1
-        forbidden = (position >= 0) & (span >= 0)
-        forbidden[forbidden] = position[forbidden] < sets.stop[first:stop][span[forbidden]]
-        found = np.where(forbidden, edges.cut[at], edges.free[at])
-        found[edges.labels[at] != ids] = -1
-        return found
 
     def rows_by_base(self, budget: Budget) -> dict[int, Int64Array]:
         """Return the rows of the states with each base that streams reach."""
@@ -155,7 +137,7 @@ class Product:
         side = self.sides[node.behind]
         base, row = (node.base_a, node.row_a) if node.behind == 0 else (node.base_b, node.row_b)
         ids = side.fitting(node.rest)
-        targets = side.after(base, row, ids)
+        targets = side.streams.after(base, row, ids)
         kept = np.flatnonzero(targets >= 0)
         rows = side.streams.sets.row_of[ids[kept]].tolist()
         for id, target, row_after in zip(ids[kept].tolist(), targets[kept].tolist(), rows, strict=True):

@@ -90,7 +90,11 @@ class Streams(ABC):
         if not len(edges.labels):
             return np.full(len(labels), -1, dtype=np.int32)
         at = np.minimum(np.searchsorted(edges.labels, labels), len(edges.labels) - 1)
-        forbidden = self.sets.count_forbidding(edges.position[at], np.array([row])) > 0
+        first, stop = int(self.sets.pointer[row]), int(self.sets.pointer[row + 1])
+        position = edges.position[at]
+        span = np.searchsorted(self.sets.start[first:stop], position, side="right") - 1
+        forbidden = (position >= 0) & (span >= 0)
+        forbidden[forbidden] = position[forbidden] < self.sets.stop[first:stop][span[forbidden]]
         found = np.where(forbidden, edges.cut[at], edges.free[at])
         found[edges.labels[at] != labels] = -1
         return found

@@ -223,3 +223,22 @@ def test_streams_longer_than_a_page_of_memory() -> None:
     found = tokdfa.align(TOKENIZER, ids, TOKENIZER, others)
     assert np.array_equal(found.a_bounds, np.arange(len(ids) + 1))
     assert np.array_equal(np.diff(found.b_bounds), 1 + (ids == 2513))
+
+
+def test_candidates_of_several_ids_at_the_beginning_lack_the_space(tmp_path: Path) -> None:
+    # The second id is not the first of its text, so `▁ab` is `ab` for the first unit, and ` ab` for the second.
+    vocab = {token: id for id, token in enumerate(["<unk>", "▁", "a", "b", "▁a", "ab", "▁ab"])}
+    strip = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
+    unspelled = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
+    model = {"type": "BPE", "unk_token": "<unk>", "vocab": vocab, "merges": [["▁", "a"], ["a", "b"], ["▁a", "b"]]}
+    decoder = {"type": "Sequence", "decoders": [unspelled, {"type": "Fuse"}, strip]}
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps({"version": "1.0", "added_tokens": [], "decoder": decoder, "model": model}))
+    tokenizer = tokdfa.load(path)
+    found = tokdfa.align(tokenizer, [4, 3, 4, 3, 2, 3], tokenizer, [6, 6, 5])
+    assert [unit.text for unit in found] == [b"ab", b" ab", b"ab"]
+    for side in ("a", "b"):
+        candidates = found.candidates(side)  # type: ignore[arg-type]
+        # At the beginning, `ab` is spelled by the token without a space, too.
+        assert candidates.bounds.tolist() == [0, 2, 3, 4]
+        assert candidates.ids.tolist() == [5, 6, 6, 5]

@@ -33,8 +33,10 @@ def texts_of(language: str) -> list[str]:
     return [text for text in every if re.fullmatch(language, text)]
 
 
-def tokenizer_and_definition(source: random.Random) -> tuple[Tokenizer, Definition]:
+@lru_cache(maxsize=4)
+def tokenizer_and_definition(seed: int) -> tuple[Tokenizer, Definition]:
     """Return a random tokenizer, and its canonical streams by the definition."""
+    source = random.Random(seed)
     tokens, rules = {b"a", b"b", b" ", b"\xc3", b"\xa9"}, []
     for left, right in source.sample(RULES, len(RULES)):
         if {left, right} <= tokens and left + right not in tokens and source.random() < 0.7:
@@ -83,12 +85,15 @@ def assert_attained(found: Extreme, name: str, definition: Definition, language:
     assert found.value == (None if name == "tokens" else rate)
 
 
-def outcomes(seeds: range) -> dict[str, int]:
-    """Compare values with brute force; return how many cases there were of each kind."""
+def outcomes(seeds: range, n_languages: int = 1) -> dict[str, int]:
+    """Compare values with brute force; return how many cases there were of each kind.
+
+    So many seeds in a row have one tokenizer.
+    """
     seen = {"attained": 0, "approached": 0, "infinite": 0, "sized": 0, "no text": 0}
     for seed in seeds:
         source = random.Random(seed)
-        tokenizer, definition = tokenizer_and_definition(source)
+        tokenizer, definition = tokenizer_and_definition(seed // n_languages)
         language = source.choice(LANGUAGES)
         n_bytes = source.choice([None, source.randrange(1, LONGEST + 1)])
         texts = texts_of(language)
@@ -119,12 +124,12 @@ def outcomes(seeds: range) -> dict[str, int]:
     return seen
 
 
-def pairs_compared(seeds: range) -> dict[str, int]:
+def pairs_compared(seeds: range, n_languages: int = 1) -> dict[str, int]:
     """Compare the most tokens of another tokenizer with brute force; return how many cases there were of each kind."""
     seen = {"attained": 0, "approached": 0, "above 1": 0, "not exact": 0}
     for seed in seeds:
-        source = random.Random(seed)
-        (first, of_first), (second, of_second) = (tokenizer_and_definition(source) for _ in range(2))
+        source, number = random.Random(seed), seed // n_languages
+        (first, of_first), (second, of_second) = map(tokenizer_and_definition, (2 * number, 2 * number + 1))
         language = source.choice([*LANGUAGES, "[abéà ]*"])
         controls = {*first.control_ids.tolist()}, {*second.control_ids.tolist()}
         ratios = []
@@ -160,16 +165,16 @@ def test_brute_force_agrees_on_all_values() -> None:
 
 
 def test_brute_force_agrees_on_the_most_tokens_of_another_tokenizer() -> None:
-    seen = pairs_compared(range(30))
+    seen = pairs_compared(range(60, 80))
     assert min(seen["attained"], seen["approached"], seen["above 1"]) >= 1, seen
     assert not seen["not exact"]
 
 
 @pytest.mark.slow
 def test_brute_force_agrees_10_000_times() -> None:
-    seen = outcomes(range(1000, 11_000))
+    seen = outcomes(range(1000, 11_000), n_languages=8)
     assert min(seen.values()) >= 500, seen
-    seen = pairs_compared(range(1000, 6000))
+    seen = pairs_compared(range(1000, 6000), n_languages=8)
     assert min(seen["attained"], seen["approached"], seen["above 1"]) >= 100, seen
     assert not seen["not exact"]
 
