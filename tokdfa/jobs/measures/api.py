@@ -14,7 +14,7 @@ from tokdfa.base.suggestions import SuggestsNames, expect
 from tokdfa.base.verdict import Verdict
 from tokdfa.jobs.measures.byte_tables import ByteTable, checked_table, of_formula
 from tokdfa.jobs.measures.missing_space import lacks_space, no_space, shortest_miscount
-from tokdfa.jobs.measures.of_tokenizers import graph_of
+from tokdfa.jobs.measures.of_tokenizers import streams_of
 from tokdfa.jobs.measures.paths import Paths, Search, Weights, are_zero
 from tokdfa.jobs.measures.streams import Streams
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -135,7 +135,7 @@ def check_bytes(
     wanted = of_formula(tokenizer, table) if isinstance(table, str) else checked_table(table, tokenizer.n_ids)
     if lacks_space(tokenizer):
         return _without_space(tokenizer, wanted)
-    streams = graph_of(tokenizer)
+    streams = streams_of(tokenizer)
     weights = _weights(streams, wanted)
     n_wrong = len(np.unique(streams.ids[weights.difference[1:].any(axis=0)]))
     if not weights.difference.any():

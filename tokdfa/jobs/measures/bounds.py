@@ -32,7 +32,7 @@ def bounds(
     ----------
     tokenizer : AnyTokenizer
         A byte pair tokenizer over bytes, which encodes texts unchanged or brings them into a normalization form first;
-        or one over characters.
+        or one over characters; or WordPiece.
     language : str, optional
         A regular expression; only the texts count that it matches from beginning to end.
     n_bytes : int, optional

@@ -18,7 +18,7 @@ from tokdfa.base.atomic import write_atomically
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.base.files import read_named
 from tokdfa.jobs.measures.missing_space import lacks_space, no_space, pieces_of
-from tokdfa.jobs.measures.of_tokenizers import graph_of
+from tokdfa.jobs.measures.of_tokenizers import streams_of
 from tokdfa.tokenizers.decoder import words_of
 from tokdfa.tokenizers.decoding import byte_of
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE
@@ -64,7 +64,7 @@ def _right(tokenizer: AnyTokenizer) -> ByteTable:
     usual = np.diff(spelled.usual.offsets)
     if spelled.other is None:
         return ByteTable(usual)
-    streams = graph_of(tokenizer)
+    streams = streams_of(tokenizer)
     begins = streams.edges(0).labels
     first = usual.copy()
     first[streams.ids[begins]] = streams.sizes[begins]

@@ -16,21 +16,18 @@ from tokdfa.tokenizers.tokenizer import WordPieceTokenizer, has_rules
 def streams_of(tokenizer: AnyTokenizer, language: str | None = None) -> Streams:
     """Return the graph of the canonical streams of a tokenizer, with their texts in a language if one is given.
 
-    The tokenizer keeps the graph of all texts. UnsupportedFeatureError is raised for other tokenizers than byte pairs.
+    The tokenizer keeps the graph of all texts. UnsupportedFeatureError is raised for Unigram and longest matches.
     """
+    if isinstance(tokenizer, WordPieceTokenizer):
+        if language is None:
+            return tokenizer.derived(wordpiece_streams)
+        return wordpiece_streams(tokenizer, _texts(language))
     if not has_rules(tokenizer):
         what = f"the ids that may follow an id are not known of {tokenizer.algorithm}, which segments a text as a whole"
         raise UnsupportedFeatureError(what)
     if tokenizer.why_not("bytes") is None:
         return tokenizer.derived(ByteStreams) if language is None else ByteStreams(tokenizer, language)
     return tokenizer.derived(character_streams) if language is None else character_streams(tokenizer, _texts(language))
-
-
-def graph_of(tokenizer: AnyTokenizer) -> Streams:
-    """Return the graph of all texts of a tokenizer; of WordPiece, some paths of it are not canonical."""
-    if isinstance(tokenizer, WordPieceTokenizer):
-        return tokenizer.derived(wordpiece_streams)
-    return streams_of(tokenizer)
 
 
 def _texts(language: str) -> ByteMachine:

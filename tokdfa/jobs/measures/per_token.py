@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from itertools import islice
+from itertools import chain, islice
 
 from tokdfa.base.arrays import Int64Array
 from tokdfa.base.errors import LimitExceededError
@@ -47,8 +47,11 @@ class Ratios:
             try:
                 ratio = greatest_ratio(texts.paths, texts.reached, gain, cost, stream.after)
                 proved = ratio.value
-                if texts.has(ratio.stream):
-                    value, stream = ratio.value, ratio.stream
+                # If a part cannot be repeated at will, it is repeated as often as it can be.
+                finite = (Pumped(after=ratio.stream.labels(1 << n)) for n in range(6, -1, -1))
+                better = next(iter(texts.confirmed(chain((ratio.stream,), finite))), None)
+                if better is not None and (better is ratio.stream or _ratio(better, gain, cost) > value):
+                    value, stream = ratio.value if better is ratio.stream else _ratio(better, gain, cost), better
                 if cost is texts.n_bytes or gain is texts.n_bytes:
                     self.potentials[-1 if inverted else 1] = ratio
             except LimitExceededError:

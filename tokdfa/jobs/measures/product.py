@@ -20,6 +20,7 @@ import numpy as np
 
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.budget import Budget
+from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.measures.of_tokenizers import streams_of
 from tokdfa.jobs.measures.streams import Streams
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -63,6 +64,9 @@ class Side:
 
     def __init__(self, tokenizer: AnyTokenizer) -> None:
         self.streams: Streams = streams_of(tokenizer)
+        if len(self.streams.ids) != tokenizer.n_ids:
+            what = "the length of units is not known of ids that spell other bytes at the beginning of a text"
+            raise UnsupportedFeatureError(what, value=tokenizer.algorithm)
         self.words, self.lengths = self.streams.words, self.streams.sizes
         ids = np.flatnonzero(self.streams.ordinary)
         listed = sorted((self.words[id], id) for id in ids.tolist() if self.words[id])

@@ -48,7 +48,10 @@ def wordpiece_streams(tokenizer: WordPieceTokenizer, texts: ByteMachine | None =
     sets = FollowSets(_neighbours(language), 2 * n, np.zeros(0, dtype=np.int32))
     sets.row_of[n:], sets.position[n:] = sets.row_of[:n], sets.position[:n]
     ids = np.tile(np.arange(n, dtype=np.int32), 2)
-    return ProductStreams(sets, ordinary, ids, spellings(words), [TableFactor(table, (True,) * 3)], texts)
+    streams = ProductStreams(sets, ordinary, ids, spellings(words), [TableFactor(table, (True,) * 3)], texts)
+    # A longer word is unknown.
+    streams.most_repeated = 1 + (tokenizer.vocabulary.longest_word or 0)
+    return streams
 
 
 def _mask(ids: Iterable[int], n_ids: int) -> BoolArray:
