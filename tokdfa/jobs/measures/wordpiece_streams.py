@@ -20,6 +20,7 @@ from tokdfa.jobs.guiding.tokens import FollowSets
 from tokdfa.jobs.measures.product_streams import ProductStreams, TableFactor
 from tokdfa.tokenizers.decoder import spellings, words_of
 from tokdfa.tokenizers.models.wordpiece.stream import StreamLanguage
+from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 from tokdfa.tokenizers.neighbours import Neighbours
 from tokdfa.tokenizers.tokenizer import WordPieceTokenizer
 
@@ -32,6 +33,7 @@ def wordpiece_streams(tokenizer: WordPieceTokenizer, texts: ByteMachine | None =
         language = tokenizer.language
     except AutomatonError as error:
         raise UnsupportedFeatureError(f"the ids that may follow an id are not known: {error}") from None
+    _check(language.vocabulary)
     n, spelled = tokenizer.n_ids, tokenizer.spelled
     begins, continues, single = (
         _mask(ids, n) for ids in (language.words.beginnings, language.words.continuations, language.single)
@@ -52,6 +54,16 @@ def wordpiece_streams(tokenizer: WordPieceTokenizer, texts: ByteMachine | None =
     # A longer word is unknown.
     streams.most_repeated = 1 + (tokenizer.vocabulary.longest_word or 0)
     return streams
+
+
+def _check(vocabulary: WordPieceVocabulary) -> None:
+    """Refuse vocabularies with canonical streams of ids that continue a word or stand for unknown ones."""
+    prefix, limit = vocabulary.prefix, vocabulary.longest_word
+    if len(prefix) == 1 and prefix in dict(vocabulary.items()):
+        raise UnsupportedFeatureError("the prefix is a word, so an id decodes to nothing after others", value=prefix)
+    if limit is not None and limit < len(vocabulary.unknown):
+        what = "the token for unknown words is longer than the longest word, so it stands for itself"
+        raise UnsupportedFeatureError(what, value=vocabulary.unknown)
 
 
 def _mask(ids: Iterable[int], n_ids: int) -> BoolArray:
