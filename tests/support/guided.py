@@ -24,6 +24,7 @@ __all__ = [
     "continuations",
     "guided",
     "guided_in_form",
+    "guided_over_characters",
     "random_file",
     "random_ranks",
     "some_languages",
@@ -163,3 +164,34 @@ def guided_in_form(seed: int, folder: Path) -> Guided:
         return all(normal.normalize_str(part) == part for part in text.split("<|a|>"))
 
     return Guided(tokdfa.load(path), lambda text: library.encode(text).ids, [*MARKED, "a", "b", "'q", "<|a|>"], keeps)
+
+
+def guided_over_characters(seed: int, folder: Path) -> Guided:
+    """Return a random tokenizer over characters, with bytes for others; every other one puts a space before texts."""
+    source, path, puts_space = random.Random(seed), folder / f"characters{seed}.json", seed % 2 == 0
+    text = "".join(source.choices(["a", "b", "\u00e9", "\u2581", "\u2581a", "'"], k=200))
+    words = [*dict.fromkeys(text)]
+    rules: list[tuple[str, str]] = []
+    while len(rules) < 9:
+        left, right = source.choice(words), source.choice(words)
+        if left + right in text and left + right not in words:
+            rules.append((left, right))
+            words.append(left + right)
+    names = ["<s>", *(f"<0x{byte:02X}>" for byte in range(256)), *words, "aab", "\u2581b\u00e9"]
+    vocab = {name: id for id, name in enumerate(dict.fromkeys(names))}
+    model = {"type": "BPE", "byte_fallback": True, "vocab": vocab, "merges": [list(rule) for rule in rules]}
+    space = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
+    back = {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}
+    before = [{"type": "Prepend", "prepend": "\u2581"}] if puts_space else []
+    strip = [{"type": "Strip", "content": " ", "start": 1, "stop": 0}] if puts_space else []
+    decoders = [back, {"type": "ByteFallback"}, {"type": "Fuse"}, *strip]
+    file = tokenizer_json([], normalizer={"type": "Sequence", "normalizers": [*before, space]}, pre_tokenizer=None)
+    file |= {"model": file["model"] | model, "decoder": {"type": "Sequence", "decoders": decoders}}
+    path.write_text(json.dumps(file | {"added_tokens": [added_token(0, "<s>")]}), encoding="utf-8")
+    library = tokenizers.Tokenizer.from_file(str(path))
+
+    def keeps(text: str) -> bool:
+        return library.decode(library.encode(text).ids, skip_special_tokens=False) == text
+
+    symbols = ["a", "b", " ", "'", "\u00e9", "\u00ea", "\u4e2d", "\n", "\u2581", *(["<s>"] if not puts_space else [])]
+    return Guided(tokdfa.load(path), lambda text: library.encode(text).ids, symbols, keeps)

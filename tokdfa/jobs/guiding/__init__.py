@@ -8,6 +8,7 @@ bytes. `schemas` makes languages of JSON schemas. `fast_forward` decides whether
 Below them, from the bottom up:
 
 - `splits`: the pre-tokenizer read by ids, incomplete symbols included;
+- `characters`: how tokenizers over characters spell texts;
 - `byte_machines`: automata over bytes as tables;
 - `forms`: automata of the texts in a normalization form;
 - `scan`: the automaton that refuses texts with special tokens spelled out, and texts that are not in the form;

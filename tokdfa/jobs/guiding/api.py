@@ -249,7 +249,10 @@ def guide(
     ----------
     tokenizer : AnyTokenizer
         A byte pair tokenizer over bytes that encodes texts unchanged, or brings them into a normalization form (Qwen:
-        NFC). The streams are then those of the texts in that form: no canonical stream decodes to another one.
+        NFC). The streams are then those of the texts in that form: no canonical stream decodes to another one. Or one
+        over characters that writes spaces as U+2581 and other characters as bytes (Llama-2, Yi). If it puts a space
+        before texts, which decoding removes, the stream begins with it, after special tokens of the prompt, too;
+        streams then have no special tokens, because a space would be put after each.
     language : str or TokenDFA, optional
         A language L of texts: a regular expression that the whole text matches, or an automaton over bytes such as
         :func:`tokdfa.language` makes. The finished streams are then exactly T(L), the ids that `encode` gives for the
@@ -281,8 +284,8 @@ def guide(
     Raises
     ------
     UnsupportedFeatureError
-        If the streams of the tokenizer are judged as a whole: it rewrites, inserts or drops text, or is not a byte
-        pair tokenizer over bytes. If the schema has a keyword that cannot be obeyed; the error has its path.
+        If the streams of the tokenizer are judged as a whole: it rewrites or drops text otherwise, or is not
+        a byte pair tokenizer. If the schema has a keyword that cannot be obeyed; the error has its path.
     PatternError
         If the expression cannot be read, no text matches it, all texts that do need symbols that the tokenizer lacks,
         or all texts are banned.

@@ -73,6 +73,25 @@ class ByteMachine(NamedTuple):
         final = np.concatenate((np.zeros(n + 1, dtype=np.bool_), self.final[1:]))
         return ByteMachine(table, column.reshape(-1).astype(np.int32), final, 1)
 
+    def nonempty(self) -> ByteMachine:
+        """Return the automaton of the texts but the empty one; its initial state comes last."""
+        table = np.vstack((self.table, self.table[self.initial]))
+        return self._replace(table=table, final=np.append(self.final, False), initial=len(self.table))
+
+    def spaced(self) -> ByteMachine:
+        """Return the automaton of the texts with a space before each but the empty one; its initial state comes last.
+
+        No special tokens are read so far.
+        """
+        inner, column = self.nonempty(), self.column.copy()
+        table, space = inner.table, int(column[0x20])
+        if (column == space).sum() > 1:
+            column[0x20] = table.shape[1]
+            table = np.hstack((table, table[:, [space]]))
+        first = np.where(np.arange(table.shape[1]) == column[0x20], inner.initial, NOWHERE).astype(np.int32)
+        final = np.append(inner.final, self.final[self.initial])
+        return ByteMachine(np.vstack((table, first)), column, final, len(table))
+
     def apart(self) -> tuple[ByteMachine, Int32Array]:
         """Return the automaton over bytes alone, and the state after each special token: int32[states, specials]."""
         column = self.column[:256]

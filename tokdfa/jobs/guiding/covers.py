@@ -132,4 +132,4 @@ def covers(tokenizer: AnyTokenizer, begins: str | bytes, *, prompt: npt.ArrayLik
         raise WrongTypeError("the beginning of a text is a string or bytes", value=begins, where="begins")
     data = begins.encode() if isinstance(begins, str) else begins
     start = start_of(tokens_of(tokenizer), Wanted(), prompt, heal=False, behind=data)
-    return Covers(start.prefixes, start.state, len(data))
+    return Covers(start.prefixes, start.state, start.n_behind)

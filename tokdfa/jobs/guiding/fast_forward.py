@@ -145,6 +145,8 @@ def forced(
     if language is None:
         raise WrongTypeError("a language is a regular expression or an automaton over bytes", value=language)
     tokens = tokens_of(tokenizer)
+    if tokens.characters is not None:
+        raise UnsupportedFeatureError("the dictionary is not over bytes", value=tokenizer.algorithm)
     if tokens.form is not None:
         what = "texts are normalized, so the text next to forced text may change it"
         raise UnsupportedFeatureError(what, value=tokens.form)

@@ -238,7 +238,7 @@ class PrefixAutomaton:
 def _of_all_texts(tokenizer: Tokenizer, form: Form | None) -> PrefixAutomaton:
     """Return the prefix automaton of all texts of a tokenizer, or of those in a form."""
     tokens = tokenizer.derived(Tokens) if form is None else tokenizer.derived(Tokens, form)
-    return PrefixAutomaton(tokens, texts_of(tokens, None))
+    return PrefixAutomaton(tokens, texts_of(tokens, None, opening="start" if tokens.puts_space else "within"))
 
 
 def prefixes_of(tokens: Tokens, texts: Texts | None = None) -> PrefixAutomaton:
@@ -285,7 +285,7 @@ class MoveTables:
     def __init__(self, prefixes: PrefixAutomaton) -> None:
         self._prefixes = prefixes
         self.follow_sets = prefixes.tokens.follow_sets
-        self._sizes = np.diff(prefixes.tokens.tokenizer.id_spellings.offsets)
+        self._sizes = np.diff(prefixes.tokens.spellings.offsets)
         self._known: OrderedDict[BaseKey, Moves] = OrderedDict()
         self._n_kept = 0
 

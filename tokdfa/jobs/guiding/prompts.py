@@ -12,7 +12,7 @@ from tokdfa.base.arrays import Int32Array, checked_ids, id_array
 from tokdfa.base.errors import PatternError, TokenStreamError
 from tokdfa.jobs.guiding.byte_machines import ByteMachine
 from tokdfa.jobs.guiding.prefixes import PrefixAutomaton, State, prefixes_of
-from tokdfa.jobs.guiding.texts import texts_of
+from tokdfa.jobs.guiding.texts import Opening, texts_of
 from tokdfa.jobs.guiding.tokens import Tokens
 
 
@@ -31,11 +31,11 @@ class Wanted(NamedTuple):
     language: str | TokenDFA | None = None
     without: ByteMachine | None = None
 
-    def prefixes(self, tokens: Tokens, behind: bytes = b"") -> PrefixAutomaton:
+    def prefixes(self, tokens: Tokens, behind: bytes = b"", opening: Opening = "within") -> PrefixAutomaton:
         """Return the prefix automaton of these texts, with some bytes before each."""
         if self.language is None and self.without is None and not behind:
             return prefixes_of(tokens)
-        return prefixes_of(tokens, texts_of(tokens, self.language, self.without, behind=behind))
+        return prefixes_of(tokens, texts_of(tokens, self.language, self.without, behind=behind, opening=opening))
 
 
 class Start(NamedTuple):
@@ -45,6 +45,7 @@ class Start(NamedTuple):
     state: State
     kept: Int32Array  # The ids of the prompt that remain
     given_back: bytes  # The text of the others
+    n_behind: int  # The number of bytes before the wanted texts, with those given back
 
 
 def start_of(
@@ -58,8 +59,14 @@ def start_of(
     states = _states_after(tokens, ids)
     n_kept = _n_settled(tokens, ids) if heal else len(ids)
     given_back = b"".join(map(tokens.bytes_of, ids[n_kept:].tolist()))
-    prefixes = wanted.prefixes(tokens, given_back + behind)
-    start = Start(prefixes, states[n_kept]._replace(text=prefixes.initial.text), ids[:n_kept], given_back)
+    opening = _opening(tokens, ids[:n_kept], given_back)
+    if behind and opening != "within":
+        behind, opening = b" " * (opening == "start") + behind, "within"
+    prefixes = wanted.prefixes(tokens, given_back + behind, opening)
+    # The automaton of all texts knows how a text has begun.
+    text = states[n_kept].text if prefixes is prefixes_of(tokens) else prefixes.initial.text
+    state = states[n_kept]._replace(text=text)
+    start = Start(prefixes, state, ids[:n_kept], given_back, len(given_back + behind))
     if not prefixes.goes_on(start.state):
         raise _refusal(wanted, has_prompt=len(ids) > 0, heal=heal)
     for id in ids[n_kept:].tolist():
@@ -70,7 +77,8 @@ def start_of(
         if target is None or not (prefixes.mask(start.state) == only).all():
             break
         n_kept += 1
-        start = Start(prefixes, target, ids[:n_kept], start.given_back[len(tokens.bytes_of(id)) :])
+        given_back = start.given_back[len(tokens.bytes_of(id)) :]
+        start = start._replace(state=target, kept=ids[:n_kept], given_back=given_back)
     start.kept.setflags(write=False)
     return start
 
@@ -100,6 +108,9 @@ def _states_after(tokens: Tokens, ids: Int32Array) -> list[State]:
     states = [every.initial]
     for index, id in enumerate(ids.tolist()):
         target = every.step(states[-1], id)
+        if tokens.puts_space and tokens.special[id] and every.is_final(states[-1]):
+            # The text after a special token begins anew.
+            target = every.initial
         if target is None:
             what, hint = "the prompt is not canonical from this id on", "validate says what is right there"
             raise TokenStreamError(what, value=id, where=f"token {index} of the prompt", hint=hint)
@@ -112,7 +123,20 @@ def _n_settled(tokens: Tokens, ids: Int32Array) -> int:
 
     The text after a special token is encoded as if it were alone.
     """
+    begin, text = _last_text(tokens, ids)
+    return begin + len(tokens.tokenizer.stream().feed(text[tokens.puts_space :]))
+
+
+def _last_text(tokens: Tokens, ids: Int32Array) -> tuple[int, bytes]:
+    """Return the index after the last special token among ids, and the bytes that the ids from there on spell."""
     specials = np.flatnonzero(tokens.special[ids])
     begin = int(specials[-1]) + 1 if len(specials) else 0
-    text = b"".join(map(tokens.bytes_of, ids[begin:].tolist()))
-    return begin + len(tokens.tokenizer.stream().feed(text))
+    return begin, b"".join(map(tokens.bytes_of, ids[begin:].tolist()))
+
+
+def _opening(tokens: Tokens, kept: Int32Array, given_back: bytes) -> Opening:
+    """Return where texts begin after the ids that remain, and the text given back."""
+    before = _last_text(tokens, kept)[1] + given_back
+    if not tokens.puts_space or before not in (b"", b" "):
+        return "within"
+    return "blank" if before else "start"

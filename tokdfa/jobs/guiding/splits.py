@@ -6,7 +6,7 @@ classes of their completions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -114,6 +114,7 @@ class IdKinds(NamedTuple):
     special: BoolArray
     alone: BoolArray  # It is given only for whole pieces
     forbidden: Sequence[tuple[int, ...]]
+    undivided: Collection[int] = ()  # The classes of the characters that never have several ids
 
 
 class Splits:
@@ -125,7 +126,7 @@ class Splits:
     """
 
     def __init__(self, lift: TokenLift, text: np.ndarray, offsets: np.ndarray, kinds: IdKinds) -> None:
-        self._lift = lift
+        self._lift, self._undivided = lift, kinds.undivided
         self._tree: list[dict[int, int]] = [{}, {}]
         self._ends: set[int] = set()
         for piece in kinds.forbidden:
@@ -253,6 +254,8 @@ class Splits:
 
     def _completed(self, core: int, symbol: int) -> int:
         """Return the core within a token, after it has completed a symbol of a class."""
+        if symbol in self._undivided:
+            return DEAD
         effect = self._lift.effect_after(None, symbol)
         found: _Found = {}
         for guess in self._cores[core]:
@@ -311,7 +314,7 @@ class Splits:
         self._number_of[core] = number
 
     def _classify(self, text: np.ndarray, offsets: np.ndarray, kinds: IdKinds) -> Int32Array:
-        usable, special, alone, forbidden = kinds
+        usable, special, alone, forbidden, _ = kinds
         nfa = self._lift.split_nfa
         byte_classes = np.zeros(256, dtype=np.int32)
         keys, told = words.take_apart(

@@ -5,7 +5,7 @@ The ids that the language and the pre-tokenizer cannot tell apart are read as on
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -90,6 +90,10 @@ def _as_bits(begin: Int32Array, ids: Int32Array, n_ids: int) -> dict[str, np.nda
 
 _BYTES = bytes(range(256))
 
+Opening: TypeAlias = Literal["start", "blank", "within"]
+"""Where texts begin: after no text, so that a space is put before all but the empty one; after nothing but that space,
+so that the empty text cannot follow; or after other text, or without such a space."""
+
 
 class Texts:
     """A language of texts, over ids: an automaton over bytes; states 1 and above lead to the end of some text.
@@ -154,15 +158,17 @@ def texts_of(
     without: ByteMachine | None = None,
     *,
     behind: bytes = b"",
+    opening: Opening = "within",
     has_controls: bool = True,
 ) -> Texts:
     """Return a language of texts, over ids; between control tokens they are restricted to the texts of `without`.
 
     None is the language of all texts, in which special tokens cut the stream wherever they are. The texts come
-    after the bytes of `behind`.
+    after the bytes of `behind`. The `opening` is about tokenizers that put a space before every text.
     """
-    machine = _wanted(tokens, wanted, behind, has_controls)
+    machine = _wanted(tokens, wanted, behind, opening, has_controls)
     if without is not None:
+        without = _opened(without, opening)
         begin, without = without.initial + len(behind), without.behind(behind)
         # The streams with all texts, between control tokens, among those that remain.
         ends = np.where(without.final, begin, NOWHERE).astype(np.int32)
@@ -176,7 +182,14 @@ def texts_of(
     return found
 
 
-def _wanted(tokens: Tokens, wanted: str | TokenDFA | None, behind: bytes, has_controls: bool) -> ByteMachine:
+def _opened(machine: ByteMachine, opening: Opening) -> ByteMachine:
+    """Return the automaton of the bytes that ids spell for texts."""
+    return machine.spaced() if opening == "start" else machine.nonempty() if opening == "blank" else machine
+
+
+def _wanted(
+    tokens: Tokens, wanted: str | TokenDFA | None, behind: bytes, opening: Opening, has_controls: bool
+) -> ByteMachine:
     """Return the automaton of a language, some bytes before its texts; it reads special tokens, too.
 
     It reads control tokens only if it `has_controls`.
@@ -185,7 +198,10 @@ def _wanted(tokens: Tokens, wanted: str | TokenDFA | None, behind: bytes, has_co
     are_found = bool(tokens.tokenizer.found_specials)
     if wanted is None:
         column = np.zeros(256, dtype=np.int32)
-        machine = ByteMachine(np.array([[0], [1]], dtype=np.int32), column, np.array([False, True]), 1).behind(behind)
+        machine = ByteMachine(np.array([[0], [1]], dtype=np.int32), column, np.array([False, True]), 1)
+        machine = _opened(machine, opening).behind(behind)
+        if tokens.puts_space:
+            return machine.with_specials(np.zeros(len(machine.table), dtype=np.int32) for _ in ids)
         every = np.where(machine.final, np.arange(len(machine.table)), NOWHERE).astype(np.int32)
         # Before the texts come bytes that only their content spells.
         return machine.with_specials(
@@ -196,8 +212,8 @@ def _wanted(tokens: Tokens, wanted: str | TokenDFA | None, behind: bytes, has_co
     if not is_over_bytes or len(dfa.alphabet) != dfa.alphabet.n_symbols:
         hint = "tokdfa.language(pattern, bytes(range(256))) makes one"
         raise WrongTypeError("a language is a regular expression or an automaton over bytes", value=wanted, hint=hint)
-    machine = machine_of(dfa).behind(behind)
+    machine = _opened(machine_of(dfa), opening).behind(behind)
     nothing = np.zeros(len(machine.table), dtype=np.int32)
-    left_out = {*(ids if not are_found else [] if has_controls else tokens.tokenizer.control_ids)}
+    left_out = {*(ids if not are_found or tokens.puts_space else [] if has_controls else tokens.tokenizer.control_ids)}
     # A special token is the content with which the text spells it.
     return machine.with_specials(nothing if id in left_out else machine.after(tokens.bytes_of(id)) for id in ids)

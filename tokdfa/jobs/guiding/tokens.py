@@ -12,6 +12,7 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
 from tokdfa.base.errors import UnsupportedFeatureError
+from tokdfa.jobs.guiding.characters import characters_of
 from tokdfa.jobs.guiding.scan import TextScan
 from tokdfa.jobs.guiding.splits import IdKinds, Splits
 from tokdfa.kernels.guiding.product import followers_of
@@ -81,18 +82,22 @@ class FollowSets:
 class Tokens(OfTokenizer["Tokenizer"]):
     """The ids of a tokenizer: their spelling, their effect on the pre-tokenizer, and the ids that may follow them.
 
-    The tokenizer is a byte pair tokenizer over bytes that encodes texts unchanged; others are refused. With a `form`,
-    the texts are those in it: another tokenizer, which brings texts into the form first, has the same streams for them.
+    The tokenizer is a byte pair tokenizer over bytes that encodes texts unchanged, or one over characters that replaces
+    spaces; others are refused. With a `form`, only texts in it count: another tokenizer, which brings texts into the
+    form first, has the same streams for them.
     """
 
     def __init__(self, tokenizer: Tokenizer, form: Form | None = None) -> None:
-        splitting = _splitting_of(tokenizer)
+        is_bytewise = tokenizer.why_not("bytes") is None
+        self.characters = None if is_bytewise else characters_of(tokenizer)
+        lift = TokenLift(_splitting_of(tokenizer) if self.characters is None else self.characters.split_nfa())
         contents = spelled_specials(tokenizer)
         check_overlaps(contents)
         super().__init__(tokenizer)
         self.form = form
         self.n_ids = n = tokenizer.n_ids
-        text, offsets = tokenizer.id_spellings
+        self.spellings = tokenizer.id_spellings if self.characters is None else self.characters.spellings
+        text, offsets = self.spellings
         alone = tokenizer.token_to_id[tokenizer.whole_piece_tokens]
         alone = alone[alone >= 0]
         self.special: BoolArray = np.zeros(n, dtype=np.bool_)
@@ -104,10 +109,14 @@ class Tokens(OfTokenizer["Tokenizer"]):
         # One entry an id: whether some canonical stream has it; special tokens are told apart.
         self.usable: BoolArray = (self.follow_sets.position >= 0) | is_alone
         self.usable &= ~self.special
+        undivided: tuple[int, ...] = ()
+        if self.characters is not None:
+            self.usable &= self.characters.usable
+            undivided = (1,)
         self.trie = TokenTrie(text.astype(np.int32), offsets, ~self.usable)
         self.scan = TextScan(contents, form, self.trie, n)
-        kinds = IdKinds(self.usable, self.special, is_alone, _merged(tokenizer, [*map(self.bytes_of, alone.tolist())]))
-        self.splits = Splits(TokenLift(splitting), text, offsets, kinds)
+        merged = _merged(tokenizer, [*map(self.bytes_of, alone.tolist())])
+        self.splits = Splits(lift, text, offsets, IdKinds(self.usable, self.special, is_alone, merged, undivided))
         # The usable ids, in the order of the trie, and the ids of special tokens, ascending.
         self.words: Int32Array = self.trie.words.astype(np.int32)
         self.special_ids: Int32Array = np.flatnonzero(self.special).astype(np.int32)
@@ -123,18 +132,23 @@ class Tokens(OfTokenizer["Tokenizer"]):
             **self._ending(),
         )  # fmt: skip
 
+    @property
+    def puts_space(self) -> bool:
+        """Whether ids spell a space before every text but the empty one, which decoding removes."""
+        return self.characters is not None and self.characters.puts_space
+
     def _ids_of_bytes(self) -> Int32Array:
         """Return the id of each byte, -1 if it has none or only one given for whole pieces."""
         ids = self.words[self.trie.depth[np.repeat(np.arange(self.trie.n_nodes), np.diff(self.trie.first))] == 1]
         ids = ids[self.follow_sets.position[ids] >= 0]
         found = np.full(256, -1, dtype=np.int32)
-        text, offsets = self.tokenizer.id_spellings
+        text, offsets = self.spellings
         found[text[offsets[ids]]] = ids
         return found
 
     def _ending(self) -> dict[str, Int32Array]:
         """Return the ids that begin with the last bytes of a symbol, by their positions."""
-        text, offsets = self.tokenizer.id_spellings
+        text, offsets = self.spellings
         position, id_at = self.follow_sets.position, self.follow_sets.id_at
         ids = id_at[id_at >= 0]
         ids = ids[self.usable[ids]]
@@ -145,7 +159,7 @@ class Tokens(OfTokenizer["Tokenizer"]):
 
     def bytes_of(self, id: int) -> bytes:
         """Return the bytes of an id."""
-        text, offsets = self.tokenizer.id_spellings
+        text, offsets = self.spellings
         return text[offsets[id] : offsets[id + 1]].tobytes()
 
 
@@ -165,7 +179,6 @@ def _splitting_of(tokenizer: Tokenizer) -> Splitting:
     """Return the splitting of texts, if they are judged id by id."""
     splitting, rewrites = tokenizer.splitting, tokenizer.why_not("spelling") is not None
     reasons = {
-        "the dictionary is not over bytes": tokenizer.why_not("bytes") is not None,
         "the tokenizer normalizes texts": rewrites and tokenizer.why_not("form") is None,
         "the tokenizer rewrites texts": rewrites,
         "words end with a suffix": tokenizer.suffix is not None,

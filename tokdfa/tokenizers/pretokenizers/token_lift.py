@@ -66,8 +66,8 @@ class TokenLift:
     Raises UnsupportedFeatureError for a splitting that drops text.
     """
 
-    def __init__(self, splitting: Splitting) -> None:
-        self.split_nfa: SplitNFA = find_split_nfa(splitting)
+    def __init__(self, splitting: Splitting | SplitNFA) -> None:
+        self.split_nfa: SplitNFA = splitting if isinstance(splitting, SplitNFA) else find_split_nfa(splitting)
         self.initial = LiftState(1)
         self._step_of_class = [self._symbol_effect(number) for number in range(self.split_nfa.n_classes)]
         self._ends: Mask = sum(1 << h for h, ends in enumerate(self.split_nfa.ends) if ends)

@@ -155,6 +155,12 @@ def check_schemas(name: str, n: int, dice: random.Random) -> Counter[str]:
     return met
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["llama2", "yi"])
+def test_schemas_guide_tokenizers_over_characters(name: str) -> None:
+    assert check_schemas(name, 9, random.Random(2))["walks"] > 70
+
+
 @pytest.mark.parametrize("name", ["claude", pytest.param("qwen2_5", marks=pytest.mark.slow)])
 def test_schemas_guide_tokenizers_that_normalize(name: str) -> None:
     met = check_schemas(name, 3, random.Random(1))
