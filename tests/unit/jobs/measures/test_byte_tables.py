@@ -103,3 +103,14 @@ def test_written_tables_are_read_back_and_right(tmp_path: Path, name: str) -> No
     tokenizer = tokdfa.default_tokenizer()
     write_table(tmp_path / name, of_formula(tokenizer, "bytes"))
     assert tokdfa.check_bytes(tokenizer, read_table(tmp_path / name, tokenizer.n_ids))
+
+
+def test_wordpiece_continues_no_word_that_has_a_longer_entry(tmp_path: Path) -> None:
+    # The word cb is an entry, so ##b does not follow c, and the shortest text with ##b is cbb.
+    (tmp_path / "vocab.txt").write_text("[UNK]\nc\ncb\n##b\n")
+    tokenizer = tokdfa.load(tmp_path / "vocab.txt")
+    table = of_formula(tokenizer, "bytes")
+    table.counts[3] += 1
+    witness = tokdfa.check_bytes(tokenizer, table).witness
+    assert witness is not None
+    assert (witness.text, witness.ids, witness.counted, witness.shortest) == ("cbb", (2, 3), 4, True)
