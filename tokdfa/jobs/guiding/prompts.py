@@ -21,7 +21,8 @@ def after_prompt(prefixes: PrefixAutomaton, prompt: npt.ArrayLike) -> State:
     state = _states_after(prefixes.tokens, _checked(prefixes.tokens, prompt))[-1]
     state = state._replace(text=prefixes.initial.text)
     if not prefixes.goes_on(state):
-        raise _refusal(Wanted(), has_prompt=True, heal=False)
+        what = "no text of the language can follow the prompt so that its ids remain"
+        raise PatternError(what, hint="guide(..., prompt=ids, heal=True) gives the last ids back")
     return state
 
 
