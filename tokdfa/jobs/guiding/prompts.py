@@ -69,7 +69,7 @@ def start_of(
     state = states[n_kept]._replace(text=text)
     start = Start(prefixes, state, ids[:n_kept], given_back, len(given_back + behind))
     if not prefixes.goes_on(start.state):
-        raise _refusal(wanted, has_prompt=len(ids) > 0, heal=heal)
+        raise _refusal(tokens, wanted, has_prompt=len(ids) > 0, heal=heal)
     for id in ids[n_kept:].tolist():
         # An id remains as long as nothing else can be in its place.
         only = np.zeros(-(-tokens.n_ids // 32), dtype=np.uint32)
@@ -84,7 +84,7 @@ def start_of(
     return start
 
 
-def _refusal(wanted: Wanted, *, has_prompt: bool, heal: bool) -> PatternError:
+def _refusal(tokens: Tokens, wanted: Wanted, *, has_prompt: bool, heal: bool) -> PatternError:
     """Return the error for texts that cannot be encoded, or cannot follow the prompt."""
     hint = None
     what = "no text of the language can be encoded: all need symbols without a token, or are not UTF-8"
@@ -93,6 +93,7 @@ def _refusal(wanted: Wanted, *, has_prompt: bool, heal: bool) -> PatternError:
         hint = None if heal else "heal=True gives the last ids back"
     elif wanted.without is not None:
         what = "every text of the language has what is banned, needs symbols without a token, or is not UTF-8"
+    what += "" if tokens.form is None else f"; texts that are not in {tokens.form} cannot be encoded unchanged"
     return PatternError(what, value=wanted.language, hint=hint)
 
 
