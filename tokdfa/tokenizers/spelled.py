@@ -91,7 +91,7 @@ def spelled_by_steps(tokens: Sequence[str], steps: Sequence[DecodeStep], file_fo
     at_end = all(isinstance(step, DecodeSuffix) for step in steps)
     at_start = all(step.is_separate and not (isinstance(step, StripWhole) and step.count > 1) for step in steps)
     if not (at_start or at_end):
-        what = "ids can be searched only if what each adds to the text does not depend on its neighbours"
+        what = "the text of an id depends on the ids next to it"
         raise UnsupportedFeatureError(what, value=file_format, hint="decode them and search the text")
     parts = [_part_by_steps(tokens[at : at + _PART], steps, at_end=at_end) for at in range(0, len(tokens) or 1, _PART)]
     usual, alone = (_joined([part[side] for part in parts]) for side in (0, 1))

@@ -48,8 +48,8 @@ class Ratios:
                 ratio = greatest_ratio(texts.paths, texts.reached, gain, cost, stream.after)
                 proved = ratio.value
                 # If a part cannot be repeated at will, it is repeated as often as it can be.
-                finite = (Pumped(after=ratio.stream.labels(1 << n)) for n in range(6, -1, -1))
-                better = next(iter(texts.confirmed(chain((ratio.stream,), finite))), None)
+                tried = chain((ratio.stream,), ratio.stream.finite())
+                better = next(iter(texts.confirmed(tried)), None)
                 if better is not None and (better is ratio.stream or _ratio(better, gain, cost) > value):
                     value, stream = ratio.value if better is ratio.stream else _ratio(better, gain, cost), better
                 if cost is texts.n_bytes or gain is texts.n_bytes:

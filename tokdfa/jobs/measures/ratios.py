@@ -10,7 +10,7 @@ W. Dinkelbach, *On nonlinear fractional programming*, 1967.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import chain
 from typing import NamedTuple
@@ -32,6 +32,10 @@ class Pumped(NamedTuple):
     def labels(self, times: int = 1) -> tuple[int, ...]:
         """Return the labels with the part repeated so often."""
         return self.before + self.repeated * times + self.after
+
+    def finite(self) -> Iterator[Pumped]:
+        """Yield the texts with the part repeated 64 times, 32 times, and so on."""
+        return (Pumped(after=self.labels(1 << n)) for n in range(6, -1, -1))
 
 
 class Ratio(NamedTuple):

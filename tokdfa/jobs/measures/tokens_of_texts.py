@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 
@@ -37,7 +38,9 @@ def _most(texts: Texts) -> Extreme:
     climb = Climb(texts.paths, texts.n_tokens, texts.reached.codes)
     cycle = climb.cycle()
     if cycle is not None:
-        return texts.extreme(texts.first([pumped(texts.paths, *cycle, texts.reached)]), None, None)
+        endless = pumped(texts.paths, *cycle, texts.reached)
+        stream = texts.first(chain((endless,), endless.finite()))
+        return texts.extreme(stream, None if stream is endless else texts.count(stream), None)
     ends = climb.codes[are_final(texts.paths, climb.codes)]
     ends = ends[np.argsort(-climb.sum_of(ends), kind="stable")]
     stream = texts.first(Pumped(after=tuple(climb.path(code)[1])) for code in ends.tolist())
