@@ -12,6 +12,7 @@ PROMISES = {
     "validation": "Ids are canonical if and only if the library would give them, and the first wrong token is named.",
     "comparison": "Two tokenizers are equivalent, or differ on the text that is shown.",
     "splices": "Texts may be joined after encoding, or the shortest texts are shown for which they may not.",
+    "audits": "An engine's shortcut gives the right ids for every text, or wrong ones for the texts that are shown.",
     "searching": "A pattern is found in ids where it is in their text, and replacing gives the ids of the new text.",
     "rollouts": "Ids that a trainer encoded again are told from sampled ids.",
     "training": "Training gives the dictionaries of the trainers that are named.",

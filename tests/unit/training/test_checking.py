@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import tokdfa
+from tests.campaigns.evidence.tally import Tally
 from tests.support.extra import write_tiktoken
 from tests.support.seeds import seeds
 from tests.support.tokenizer_files import ranks
@@ -103,9 +104,10 @@ def test_the_first_wrong_merge_is_the_one_found_by_hand() -> None:
 
 
 @pytest.mark.slow
-def test_the_first_wrong_merge_10_000_times() -> None:
+def test_the_first_wrong_merge_10_000_times(tally: Tally) -> None:
     wrong = [assert_as_by_hand(seed) for seed in range(1000, 11_000)]
     assert min(sum(wrong), wrong.count(False)) >= 2500
+    tally("training", "random cases", len(wrong))
 
 
 def test_any_tie_accepts_each_maximum_and_nothing_else() -> None:

@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 import tokdfa
+from tests.campaigns.evidence.tally import Tally
 from tests.support.audits import Library, assert_audited, assert_confirmed, brute_force, long_texts
 from tests.support.families import FAMILIES, of_tokenizer_json
 from tests.support.seeds import seeds
@@ -74,12 +75,12 @@ def test_digits_in_groups_of_three_are_not_resumed_rightly_however_many_ids_come
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
-def test_audits_of_many_tokenizers_are_what_the_library_says(family: str) -> None:
+def test_audits_of_many_tokenizers_are_what_the_library_says(family: str, tally: Tally) -> None:
     met, chosen = Counter[str](), seeds(40)
     for seed in chosen:
         drawn = random.Random(f"audit {family} {seed}")
         member = FAMILIES[family](drawn)
         for described in (*drawn.sample(NAMES, 4), *drawn.sample(BACK_OFFS, 3), drawn.choice(OWN)):
             met += assert_audited(drawn, member, described, 3000, 2)
-    print(family, dict(met))
+            tally("audits", "random cases", 1)
     assert any(name.startswith(("wrong", "holds")) for name in met)
