@@ -47,7 +47,7 @@ def test_the_clock_runs_through_all_constructions() -> None:
     dfa = determinize(program)
     for build in (
         lambda: parse("ab*c", budget=late),
-        lambda: compile_program(node, late),
+        lambda: compile_program(node, budget=late),
         lambda: determinize(program, budget=late),
         lambda: to_bytes(dfa, late),
     ):

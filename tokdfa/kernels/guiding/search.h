@@ -160,66 +160,87 @@ static int any_goes_on(const tokdfa_guide *guide, guide_state at) {
     return status == TABLE_FULL ? TABLE_OF_ANY_FULL : status;
 }
 
+ALWAYS_INLINE int step_by(const tokdfa_guide *guide, guide_state from, int32_t id, guide_state *to) {
+    return after(guide, from, id, text_after(guide, from.text, id), to);
+}
+
+/* The state after the next of some listed ids; the list may end before, at an id below 0. */
+static int next_listed(const tokdfa_guide *guide, guide_state from, const int32_t *listed, int64_t n, int32_t *frame,
+                       guide_state *to, int32_t *id) {
+    int status = NOWHERE;
+    while (status == NOWHERE && frame[CURSOR] < n && listed[frame[CURSOR]] >= 0) {
+        *id = listed[frame[CURSOR]++];
+        status = step_by(guide, from, *id, to);
+    }
+    return status;
+}
+
+/* The state after the next byte that does not lead away from an end of the texts. */
+static int next_byte(const tokdfa_guide *guide, guide_state from, int32_t *frame, guide_state *to, int32_t *id) {
+    const tokdfa_guide_texts *texts = guide->texts;
+    int status = NOWHERE;
+    while (status == NOWHERE && frame[CURSOR] < 256) {
+        const int32_t byte = frame[CURSOR]++;
+        const int32_t text = texts->table[from.text * texts->n_columns + texts->column[byte]];
+        *id = guide->ids->byte_id[byte];
+        if (*id >= 0 && text && texts->distance[text] <= texts->distance[from.text]) {
+            status = after(guide, from, *id, text, to);
+        }
+    }
+    return status;
+}
+
+/* The next state in the phase of a frame. Within a symbol, only its hint and the ids that end it are tried. */
+static int next_of_phase(const tokdfa_guide *guide, guide_state from, int32_t *frame, int32_t left, guide_state *to,
+                         int32_t *id) {
+    const bool is_cut = from.split % guide->splits->n_cuts != 0;
+    if (frame[PHASE] == HINT) {
+        const int32_t *hint = hint_of(guide, from);
+        return is_cut || from.row == EVERY_ROW ? next_listed(guide, from, hint, 1, frame, to, id) : NOWHERE;
+    }
+    if (is_cut) {
+        return frame[PHASE] == ALL_WORDS ? next_ending(guide, from, frame, to, id) : NOWHERE;
+    }
+    switch (frame[PHASE]) {
+    case NEAR: {
+        int32_t *near = guide->cache->near + N_NEAR * (int64_t)from.text;
+        if (near[0] == -2) {
+            find_near(guide, from.text, near);
+        }
+        return next_listed(guide, from, near, N_NEAR, frame, to, id);
+    }
+    case SPECIALS:
+        return next_listed(guide, from, guide->ids->special_ids, guide->ids->n_special_ids, frame, to, id);
+    case BYTES:
+        return next_byte(guide, from, frame, to, id);
+    case ALL_WORDS:
+        return next_id(guide, from, frame, left, to, id);
+    default:
+        return NOWHERE;
+    }
+}
+
 /* The next state after a state, and the id that leads to it: YES, NOWHERE if there are no more, or the reason why this
    is not known. States may be left out from which a text cannot end within `left` ids. */
 static int next_state(const tokdfa_guide *guide, guide_state from, int32_t *frame, int32_t left, guide_state *to,
                       int32_t *id) {
-    const tokdfa_guide_ids *ids = guide->ids;
-    const tokdfa_guide_texts *texts = guide->texts;
-    const bool is_cut = from.split % guide->splits->n_cuts != 0;
-    if (from.row == EVERY_ROW && is_cut) {
+    if (from.row == EVERY_ROW && from.split % guide->splits->n_cuts != 0) {
         return NOWHERE;
     }
     for (; frame[PHASE] != NO_MORE; frame[PHASE]++, frame[CURSOR] = 0, frame[WITHIN] = 0) {
-        int status = NOWHERE;
+        if (frame[PHASE] == NEARER && left == guide->cache->least_ids[from.text] - 1) {
+            const int32_t *nearer = nearer_of(guide, from.text);
+            if (nearer != NULL) {
+                return next_listed(guide, from, nearer + 1, nearer[0], frame, to, id);
+            }
+        }
         if (frame[PHASE] == ALL_WORDS && frame[CURSOR] == 0 && frame[WITHIN] == 0) {
-            status = any_goes_on(guide, from);
+            const int status = any_goes_on(guide, from);
             if (status != YES) {
                 return status;
             }
-            status = NOWHERE;
         }
-        if (frame[PHASE] == HINT) {
-            if ((is_cut || from.row == EVERY_ROW) && frame[CURSOR]++ == 0 && (*id = *hint_of(guide, from)) >= 0) {
-                status = after(guide, from, *id, text_after(guide, from.text, *id), to);
-            }
-        } else if (frame[PHASE] == NEARER) {
-            const int32_t *nearer = left == guide->cache->least_ids[from.text] - 1 ? nearer_of(guide, from.text) : NULL;
-            while (nearer != NULL && status == NOWHERE && frame[CURSOR] < nearer[0]) {
-                *id = nearer[++frame[CURSOR]];
-                status = after(guide, from, *id, text_after(guide, from.text, *id), to);
-            }
-            if (nearer != NULL) {
-                return status;
-            }
-        } else if (is_cut) {
-            status = frame[PHASE] == ALL_WORDS ? next_ending(guide, from, frame, to, id) : NOWHERE;
-        } else if (frame[PHASE] == NEAR) {
-            int32_t *near = guide->cache->near + N_NEAR * (int64_t)from.text;
-            if (near[0] == -2) {
-                find_near(guide, from.text, near);
-            }
-            while (status == NOWHERE && frame[CURSOR] < N_NEAR && (*id = near[frame[CURSOR]]) >= 0) {
-                frame[CURSOR]++;
-                status = after(guide, from, *id, text_after(guide, from.text, *id), to);
-            }
-        } else if (frame[PHASE] == SPECIALS) {
-            while (status == NOWHERE && frame[CURSOR] < ids->n_special_ids) {
-                *id = ids->special_ids[frame[CURSOR]++];
-                status = after(guide, from, *id, text_after(guide, from.text, *id), to);
-            }
-        } else if (frame[PHASE] == BYTES) {
-            while (status == NOWHERE && frame[CURSOR] < 256) {
-                const int32_t byte = frame[CURSOR]++;
-                const int32_t text = texts->table[from.text * texts->n_columns + texts->column[byte]];
-                *id = ids->byte_id[byte];
-                if (*id >= 0 && text && texts->distance[text] <= texts->distance[from.text]) {
-                    status = after(guide, from, *id, text, to);
-                }
-            }
-        } else {
-            status = next_id(guide, from, frame, left, to, id);
-        }
+        const int status = next_of_phase(guide, from, frame, left, to, id);
         if (status != NOWHERE) {
             return status;
         }
