@@ -176,7 +176,7 @@ static int next_listed(const tokdfa_guide *guide, guide_state from, const int32_
 }
 
 /* The state after the next byte that does not lead away from an end of the texts. */
-static int next_byte(const tokdfa_guide *guide, guide_state from, int32_t *frame, guide_state *to, int32_t *id) {
+static int next_byte_nearer(const tokdfa_guide *guide, guide_state from, int32_t *frame, guide_state *to, int32_t *id) {
     const tokdfa_guide_texts *texts = guide->texts;
     int status = NOWHERE;
     while (status == NOWHERE && frame[CURSOR] < 256) {
@@ -212,7 +212,7 @@ static int next_of_phase(const tokdfa_guide *guide, guide_state from, int32_t *f
     case SPECIALS:
         return next_listed(guide, from, guide->ids->special_ids, guide->ids->n_special_ids, frame, to, id);
     case BYTES:
-        return next_byte(guide, from, frame, to, id);
+        return next_byte_nearer(guide, from, frame, to, id);
     case ALL_WORDS:
         return next_id(guide, from, frame, left, to, id);
     default:
