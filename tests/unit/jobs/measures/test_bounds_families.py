@@ -32,13 +32,13 @@ UNSPELLED = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
 
 def random_wordpiece(source: random.Random) -> dict[str, Any]:
     """Return a tokenizer.json like BERT's with few entries, and perhaps with words of three characters at most."""
-    entries = ["[UNK]", "a", "##b", *source.sample(ENTRIES, source.randrange(2, len(ENTRIES)))]
+    entries = ["[U]", "a", "##b", *source.sample(ENTRIES, source.randrange(2, len(ENTRIES)))]
     kept = {"clean_text": True, "handle_chinese_chars": True, "lowercase": False, "strip_accents": False}
-    model = {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##"}
+    model = {"type": "WordPiece", "unk_token": "[U]", "continuing_subword_prefix": "##"}
     vocab = {entry: id for id, entry in enumerate(entries)}
     return {
         "version": "1.0",
-        "added_tokens": [added_token(0, "[UNK]")],
+        "added_tokens": [added_token(0, "[U]")],
         "normalizer": {"type": "BertNormalizer", **kept},
         "pre_tokenizer": {"type": "BertPreTokenizer"},
         "post_processor": None,

@@ -185,11 +185,14 @@ def test_special_tokens_are_found_or_plain() -> None:
     assert (found.before, found.after) == ("<|en", "d|>")
 
 
-def test_normalization_that_may_cross_the_seam_is_no_proof() -> None:
+def test_a_normalization_crosses_the_seam_only_where_characters_compose() -> None:
     tokenizer = tokdfa.load(tokenizer_json([], normalizer={"type": "NFC"}))
-    assert tokdfa.splice(tokenizer, before="\n", after="ab")
-    with pytest.raises(tokdfa.TokdfaError, match="a normalization may cross the seam"):
-        tokdfa.splice(tokenizer, before="\n")
+    assert tokdfa.splice(tokenizer, before="\n")
+    assert tokdfa.splice(tokenizer, before="a", after="b")
+    found = tokdfa.splice(tokenizer, before="e", after="\u0301").witness
+    assert found is not None
+    assert (*found.ids_before, *found.ids_after) != found.ids
+    assert found.ids == tuple(tokenizer.encode("\u00e9"))
 
 
 def test_no_normalization_crosses_a_special_token_found_before() -> None:
