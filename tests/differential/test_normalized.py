@@ -34,6 +34,8 @@ def pair(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Tok
     level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False}
     file["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [{**split, "invert": False}, level]}
     file["normalizer"] = {"type": "NFC"}
+    for token in file["added_tokens"]:
+        token["normalized"] = False  # U+0338 would be joined with the end of it
     path = tmp_path_factory.mktemp("qwen") / "tokenizer.json"
     path.write_text(json.dumps(file), "utf-8")
     loaded = tokdfa.load(path)

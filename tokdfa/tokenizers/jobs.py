@@ -113,7 +113,7 @@ class Jobs:
 
     def search(
         self: Any,
-        pattern: str | Iterable[str | bytes],
+        pattern: str | Iterable[str | bytes] | Mapping[str, str],
         ids: npt.ArrayLike,
         *,
         wanted: Wanted | None = None,
@@ -125,7 +125,7 @@ class Jobs:
 
         Parameters
         ----------
-        pattern : str, or iterable of str or bytes
+        pattern : str, iterable of str or bytes, or mapping of str to str
         ids : array_like of int
         wanted : {"first", "longest", "all"}, optional
         aligned : bool

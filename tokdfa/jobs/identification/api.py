@@ -81,12 +81,12 @@ def identify(
     -----
     Each segment is judged with 64 ids of context on both sides; violations in the context are not counted, nor those
     next to ids of unknown characters or words, which do not tell their text. A candidate is not judged on after 1,000
-    violations, or after some hundred ids if it is far from fitting and another is not. A mistake is named only if the
-    candidate fits once it is corrected. Whether it fits is seen by decoding ids and encoding the text again: ids of the
-    same vocabulary lose few of their neighbours, at most an eighth of the loss of the same ids when they are shifted,
-    and ids of another vocabulary a third or more. Pieces of Unigram lose few in any reading: shifts are told by the
-    texts that are next to each other in each, mostly by 300 to 1,000 ids. Where these do not tell, nothing is named and
-    `is_enough` is False.
+    violations, 125 of Unigram, or after some hundred ids if it is far from fitting and another is not. A mistake is
+    named only if the candidate fits once it is corrected. Whether it fits is seen by decoding ids and encoding the text
+    again: ids of the same vocabulary lose few of their neighbours, at most an eighth of the loss of the same ids when
+    they are shifted, and ids of another vocabulary a third or more. Pieces of Unigram lose few in any reading: shifts
+    are told by the texts that are next to each other in each, mostly by 300 to 1,000 ids. Where these do not tell,
+    nothing is named and `is_enough` is False.
 
     Examples
     --------
