@@ -25,7 +25,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from threading import Event, Thread
-from time import perf_counter, process_time
+from time import perf_counter, process_time, sleep
 
 import numpy as np
 import pyarrow as pa
@@ -156,12 +156,17 @@ def causes(tok: str, path: str, millions: float) -> None:
 
 def _cost_of(command: list[str]) -> tuple[float, float, float]:
     """Return the seconds of a process by the clock and of the processor, and the largest memory that it held, in MB."""
-    began = perf_counter()
+    began, most = perf_counter(), 0
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
+    # The usage of a process that has ended counts the memory of this one, which it was copied from.
+    while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
+        lines = Path(f"/proc/{process.pid}/status").read_text("utf-8").splitlines()
+        most = max([most, *(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))])
+        sleep(0.02)
+    _, status, usage = ended
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 1, process.returncode
-    return perf_counter() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    return perf_counter() - began, usage.ru_utime + usage.ru_stime, most / 1024
 
 
 def _in_processes(tokenizer: tokdfa.AnyTokenizer, paths: list[Path]) -> None:

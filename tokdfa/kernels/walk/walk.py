@@ -132,7 +132,9 @@ def wrong_parts(
     )  # fmt: skip
     state = job.pointer
     while True:
-        status = lib.tokdfa_wrong_parts(walker().pointer, where_cut.pointer, ffi.from_buffer(_IDS, ids), state)
+        # Another thread may extend the tables meanwhile, so these are kept by their name.
+        by = walker()
+        status = lib.tokdfa_wrong_parts(by.pointer, where_cut.pointer, ffi.from_buffer(_IDS, ids), state)
         if status == UNSURE:
             learn(int(state.row), int(ids[begins[state.stream] + state.at]))
         elif status == _FULL:
