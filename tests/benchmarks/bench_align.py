@@ -10,9 +10,7 @@ changes the text is aligned with itself.
 
 from __future__ import annotations
 
-import argparse
 import os
-import sys
 from pathlib import Path
 from time import process_time
 
@@ -20,8 +18,8 @@ import numpy as np
 
 import tokdfa
 from tests.benchmarks.bench_validate import text_of
-from tests.benchmarks.families import Family, families
-from tests.benchmarks.harness import environment, keep_tables, measure, print_table
+from tests.benchmarks.families import Family, asked, families
+from tests.benchmarks.harness import environment, measure, print_table
 
 N_IDS = 10_000_000
 REPEATS = 7
@@ -60,12 +58,7 @@ def row_of(family: Family, reference: Family, n_ids: int) -> list[object]:
 
 def main() -> None:
     """Measure, and print one table."""
-    arguments = sys.argv[1:]
-    keep_tables(arguments)
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.bench_align")
-    parser.add_argument("--ids", type=int, default=N_IDS)
-    parser.add_argument("--family", nargs="*", default=FAMILIES)
-    options = parser.parse_args(arguments)
+    options = asked("bench_align", N_IDS, FAMILIES)
     (reference,) = families(["gpt2"])
     rows = [row_of(family, reference, options.ids) for family in families(options.family)]
     columns = ["", "ids of both", "align, M ids/s", "by hand, M ids/s"]

@@ -14,16 +14,14 @@ import os
 # Before any library is loaded that reads them.
 os.environ |= {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 
-import argparse
-import sys
 from pathlib import Path
 from time import process_time
 
 import numpy as np
 
 from tests.benchmarks.bench_validate import text_of
-from tests.benchmarks.families import Family, families
-from tests.benchmarks.harness import environment, keep_tables, measure, print_table
+from tests.benchmarks.families import Family, asked, families
+from tests.benchmarks.harness import environment, measure, print_table
 
 N_IDS = 200_000
 MORE = 1000
@@ -59,6 +57,7 @@ def row_of(family: Family, kind: str, n_ids: int) -> list[object]:
     )  # fmt: skip
     start = len(text.encode()) // 2
     middle = start - next(at for at in range(4) if text.encode()[start - at] & 0xC0 != 0x80)
+    encoding = tokenizer.encoding(text + more)
     edits = measure({"edit": lambda: encoding.edit((middle, middle), "a")}, REPEATS_ANEW, process_time)["edit"]
     figures = [found.median * 1e6 for found in (appends, edits, anew["tokdfa"], anew["library"])]
     return [family.name, kind, len(encoding), n_new, *figures]
@@ -66,12 +65,7 @@ def row_of(family: Family, kind: str, n_ids: int) -> list[object]:
 
 def main() -> None:
     """Measure, and print one table."""
-    arguments = sys.argv[1:]
-    keep_tables(arguments)
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.bench_append")
-    parser.add_argument("--ids", type=int, default=N_IDS)
-    parser.add_argument("--family", nargs="*", default=[])
-    options = parser.parse_args(arguments)
+    options = asked("bench_append", N_IDS)
     rows = [row_of(family, kind, options.ids) for family in families(options.family) for kind in KINDS]
     columns = ["", "text", "ids", "new ids", "append", "edit", "anew", "anew, library"]
     print_table("A kilobyte appended to a long text, µs", columns, rows, environment("tokenizers", "tiktoken"))

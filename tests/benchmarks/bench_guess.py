@@ -90,7 +90,7 @@ def main() -> None:
             if is_right(found, name, mistake):
                 right[mistake or "none"] += 1
             else:
-                made = " or ".join(maker.name for maker in found.makers) or "none"
+                made = " or ".join(maker.name for maker in found.makers) or ("none" if found.is_enough else "undecided")
                 wrong.append(f"{Path(found.path).name}: {name}, {mistake or 'none'}; found {made}")
             began = perf_counter()
     kinds = Counter(mistake or "none" for _, mistake in truth.values())

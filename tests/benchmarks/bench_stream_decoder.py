@@ -11,11 +11,9 @@ by one, and for the ids of cl100k the bytes of tiktoken with an incremental deco
 
 from __future__ import annotations
 
-import argparse
 import codecs
 import os
 import random
-import sys
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -29,8 +27,8 @@ from tokenizers.decoders import DecodeStream
 import tokdfa
 from tests.benchmarks import encode_peers
 from tests.benchmarks.bench_validate import text_of
-from tests.benchmarks.families import Family, families
-from tests.benchmarks.harness import environment, keep_tables, measure, print_table
+from tests.benchmarks.families import Family, asked, families
+from tests.benchmarks.harness import environment, measure, print_table
 
 FAMILIES = ["gpt2", "llama2", "gemma2", "bert", "unigram_json", "unigram_model", "cl100k"]
 N_IDS = 1_000_000
@@ -114,12 +112,7 @@ def by_peer(family: Family, n_ids: int) -> float | None:
 
 def main() -> None:
     """Measure, and print the tables."""
-    arguments = sys.argv[1:]
-    keep_tables(arguments)
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.bench_stream_decoder")
-    parser.add_argument("--ids", type=int, default=N_IDS)
-    parser.add_argument("--family", nargs="*", default=FAMILIES)
-    options = parser.parse_args(arguments)
+    options = asked("bench_stream_decoder", N_IDS, FAMILIES)
     rates, costs, peers = list[list[object]](), list[list[object]](), list[list[object]]()
     for family in families(options.family):
         for table, rows in zip((rates, costs), rows_of(family, options.ids), strict=True):

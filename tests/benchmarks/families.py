@@ -6,10 +6,12 @@ packs them), and two Unigram models of 8,000 pieces, trained when they are asked
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
+import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -18,9 +20,10 @@ from typing import Any
 import tokdfa
 from tests.benchmarks import encode_peers
 from tests.benchmarks.bench_validate import text_of
+from tests.benchmarks.harness import keep_tables
 from tests.support.real_tokenizers import family_files
 
-__all__ = ["Family", "families", "texts"]
+__all__ = ["Family", "asked", "families", "texts"]
 
 CORPORA = {"English": "english", "code": "python_code", "many languages": "multilingual"}
 GAPS = (300, 100)
@@ -74,6 +77,16 @@ class Family:
             return None
         added = json.loads(self.path.read_bytes())["added_tokens"]
         return max((token["content"] for token in added if token["special"]), key=len, default=None)
+
+
+def asked(program: str, n_ids: int, names: Sequence[str] = ()) -> argparse.Namespace:
+    """Return the arguments of a program about families: `ids`, and `family`, names that stand for all if empty."""
+    arguments = sys.argv[1:]
+    keep_tables(arguments)
+    parser = argparse.ArgumentParser(prog=f"python -m tests.benchmarks.{program}")
+    parser.add_argument("--ids", type=int, default=n_ids)
+    parser.add_argument("--family", nargs="*", default=[*names])
+    return parser.parse_args(arguments)
 
 
 def families(names: list[str]) -> Iterator[Family]:

@@ -3,45 +3,20 @@
 from __future__ import annotations
 
 import ast
-import json
-import os
-import platform
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tokdfa
-from tests import support
-from tests.campaigns.fuzzing.kernels.build import compiler_of_this_machine
+from tests.support.preloaded import printed_with
 
-SUPPORT = Path(support.__file__).parent
 KERNELS = Path(tokdfa.__file__).parent / "kernels"
 
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    if platform.libc_ver()[0] != "glibc":
-        pytest.skip("allocations are made to fail by a library that replaces those of glibc")
-    if "asan" in os.environ.get("LD_PRELOAD", ""):
-        pytest.skip(
-            "AddressSanitizer has its own allocations; `python -m tests.campaigns.sanitizers` lets those fail in C"
-        )
-    command = compiler_of_this_machine()
-    if command is None:
-        pytest.skip("the library that lets allocations fail needs a C compiler")
-    shim = tmp_path_factory.mktemp("shim") / "failing_allocations.so"
-    flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
-    subprocess.run([*command, *flags, str(SUPPORT / f"{shim.stem}.c"), "-o", str(shim)], check=True)
-    done = subprocess.run(
-        [sys.executable, str(SUPPORT / f"{shim.stem}.py")],
-        env=os.environ | {"LD_PRELOAD": str(shim), "PYTHONPATH": str(KERNELS.parents[1])},
-        capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-4000:]
-    found: dict[str, dict[str, Any]] = json.loads(done.stdout)
+    found: dict[str, dict[str, Any]] = printed_with("failing_allocations", tmp_path_factory.mktemp("library"))
     return found
 
 

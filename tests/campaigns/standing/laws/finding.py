@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 import regex
@@ -26,7 +28,10 @@ __all__ = ["check", "check_named", "check_replacing"]
 REFUSALS = (UnsupportedFeatureError, PatternError, LimitExceededError)
 
 
-def segments_of(member: Member, ids: list[int]) -> list[tuple[str, bool]] | None:
+Segments: TypeAlias = list[tuple[str, bool]]
+
+
+def segments_of(member: Member, ids: list[int]) -> Segments | None:
     """Return the text of ids cut at special tokens, with whether each segment is one; None if it is not UTF-8.
 
     A special token adds as much as it adds after itself, with a space before it for WordPiece; where the last id loses
@@ -49,16 +54,21 @@ def segments_of(member: Member, ids: list[int]) -> list[tuple[str, bool]] | None
     return [(text, index % 2 == 1) for index, text in enumerate(texts)]
 
 
-def check(member: Member, drawn: random.Random) -> Counter[str]:
-    """Search for patterns and words in streams, at once and in chunks."""
-    met: Counter[str] = Counter()
+def some_streams(member: Member, drawn: random.Random, met: Counter[str]) -> Iterator[tuple[list[int], Segments, str]]:
+    """Yield random streams that are UTF-8, with their segments and text."""
     for _ in range(3):
         ids = member.stream(drawn)
         segments = segments_of(member, ids)
         if segments is None:
             met["not UTF-8"] += 1
-            continue
-        text = "".join(segment for segment, _ in segments)
+        else:
+            yield ids, segments, "".join(segment for segment, _ in segments)
+
+
+def check(member: Member, drawn: random.Random) -> Counter[str]:
+    """Search for patterns and words in streams, at once and in chunks."""
+    met: Counter[str] = Counter()
+    for ids, segments, text in some_streams(member, drawn, met):
         pattern = pattern_of(drawn, text)
         wanted = drawn.choice(["longest", "first"])
         engine = regex.compile(f"(?p)(?:{pattern})" if wanted == "longest" else pattern)
@@ -87,13 +97,7 @@ def check(member: Member, drawn: random.Random) -> Counter[str]:
 def check_named(member: Member, drawn: random.Random) -> Counter[str]:
     """Search for several patterns with names; `regex` tells by the group of a pattern which one has matched."""
     met: Counter[str] = Counter()
-    for _ in range(3):
-        ids = member.stream(drawn)
-        segments = segments_of(member, ids)
-        if segments is None:
-            met["not UTF-8"] += 1
-            continue
-        text = "".join(segment for segment, _ in segments)
+    for ids, segments, text in some_streams(member, drawn, met):
         patterns = {drawn.choice(["", r"\b", r"\B"]) + pattern_of(drawn, text) for _ in range(drawn.randrange(2, 4))}
         names = {pattern: f"name {drawn.randrange(3)}" for pattern in patterns}
         engine = regex.compile("|".join(f"({pattern})" for pattern in names))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import weakref
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import pytest
 import tokdfa
 from tests.support.tokenizer_files import tiktoken_lines
 from tokdfa.jobs.validation.engine import engine_of
+from tokdfa.kernels.walk import walk as kernels
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 WORDS = [b"ab", b"abc", b" a", b" ab", b"\n\n", b"  ", b"\xc3\xa9", b"a\xc3", b"\xaaa", b"'s", b"12", b"x'"]
@@ -70,3 +73,29 @@ def test_many_parts_make_room_for_themselves(tokenizer: Tokenizer) -> None:
     parts, _ = walk.wrong_parts(ids, np.array([0]), np.array([len(ids)]))
     assert len(parts) > 64
     assert len(parts) == 500
+
+
+def test_tables_stay_while_c_reads_them_even_if_another_thread_replaces_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Tables:
+        pointer = None
+
+    made: list[weakref.ref[Tables]] = []
+
+    def latest() -> Tables:
+        tables = Tables()
+        made.append(weakref.ref(tables))
+        return tables
+
+    are_there = []
+
+    def read(*_: object) -> int:
+        are_there.append(made[-1]() is not None)
+        return kernels.DONE
+
+    monkeypatch.setattr(kernels, "lib", SimpleNamespace(tokdfa_wrong_parts=read))
+    begins, ends = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
+    kernels.wrong_parts(
+        latest, Tables(), np.zeros(1, dtype=np.int32), (begins, ends),
+        looks_back=(1, 0), is_open=False, initial=0, learn=lambda *_: None,
+    )  # fmt: skip
+    assert are_there == [True]
