@@ -18,6 +18,15 @@ typedef struct {
     int32_t text;
 } guide_state;
 
+/* Whether four numbers are a state of the product. */
+ALWAYS_INLINE bool is_state(const tokdfa_guide *guide, guide_state at) {
+    const tokdfa_split_machine *splits = guide->splits;
+    const int64_t n_spelled = guide->ids->n_spelled / 256 * guide->ids->n_orders;
+    return at.split > 0 && at.split / splits->n_cuts < splits->n_final && at.row >= 0 &&
+           at.row < guide->followers->n_pointer - 1 && at.spelled >= 0 && at.spelled < n_spelled &&
+           at.text > 0 && at.text < guide->texts->n_final;
+}
+
 /* The first interval of a row that ends after a position. */
 ALWAYS_INLINE int32_t interval_after(const tokdfa_followers *followers, int32_t row, int32_t position) {
     int32_t low = followers->pointer[row], high = followers->pointer[row + 1];
