@@ -96,7 +96,8 @@ def command(
     Printed are the numbers of ids in the units, the units that split a character, and the units that a single id of the
     other side spells, too. -o FILE has all units, with these ids.
 
-    Without IDS_A and IDS_B the answer is about all texts: how long a unit can become, with a text.
+    Without IDS_A and IDS_B the answer is about all texts that both leave unchanged: how long a unit can become, with a
+    text. A and B are byte pairs or WordPiece.
 
     Exit status: 0 aligned or bounded, 1 unbounded, 2 trouble or other texts.
 

@@ -3,27 +3,31 @@
 If a state of the product recurs before both have a boundary again, the ids between can be repeated: the unit of such a
 text is as long as wanted. GPT-2 encodes `faaaa` as `fa` `aa` `a`, another tokenizer as `f` `aa` `aa`: the state after
 `fa` and `f` is the state after two more letters. So texts with a repeated part are tried first. If none shows it, all
-states are explored: without such a circle the longest unit is the longest path.
+states are explored: without such a circle the longest unit is the longest path. They are explored twice if need be:
+first with few shared states and more paths than texts, then exactly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import cast
 
 import numpy as np
 
-from tokdfa.base.arrays import Int32Array, Int64Array, running_sum
+from tokdfa.base.arrays import Int32Array, running_sum
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, TokdfaError
 from tokdfa.base.suggestions import SuggestsNames, expect
 from tokdfa.base.verdict import Verdict
+from tokdfa.jobs.alignment.api import align
 from tokdfa.jobs.comparison.parts import Parts
+from tokdfa.jobs.measures.attained import Texts
+from tokdfa.jobs.measures.of_tokenizers import exact_streams_of, streams_of
 from tokdfa.jobs.measures.product import Node, Product, Side
 from tokdfa.jobs.measures.product_graph import ProductGraph
+from tokdfa.tokenizers.fingerprint import fingerprint
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.tokenizer import has_rules
 
 __all__ = ["LongUnit", "UnitLength", "longest_unit"]
 
@@ -109,7 +113,7 @@ def longest_unit(tok_a: AnyTokenizer, tok_b: AnyTokenizer, *, max_seconds: float
     Parameters
     ----------
     tok_a, tok_b : AnyTokenizer
-        Byte pair tokenizers over bytes that encode texts unchanged, or bring them into a normalization form first.
+        Byte pair tokenizers, over bytes or over characters, or WordPiece; two of different kinds, too.
     max_seconds : float
         The most processor time.
 
@@ -128,7 +132,9 @@ def longest_unit(tok_a: AnyTokenizer, tok_b: AnyTokenizer, *, max_seconds: float
 
     Notes
     -----
-    The texts are those that both encode without control tokens, and unchanged if they normalize.
+    The texts are those that both encode without control tokens, and get back by decoding. So the text of an id may be
+    another one at the beginning: the first ``▁Hello`` of Llama-2 has five bytes. BERT's words begin with the space
+    before them.
 
     Examples
     --------
@@ -140,14 +146,21 @@ def longest_unit(tok_a: AnyTokenizer, tok_b: AnyTokenizer, *, max_seconds: float
         expect(tokenizer, AnyTokenizer, "a tokenizer", "tokdfa.longest_unit(tok_a, tok_b)")
     budget = Budget(max_seconds=max_seconds, what="the product of the canonical streams")
     texts = _Texts(tok_a, tok_b)
-    if Parts(cast(Tokenizer, tok_a), cast(Tokenizer, tok_b), ignore_ids=True).are_same():
-        return texts.of_single_tokens()
+    if _cut_alike(tok_a, tok_b):
+        return texts.of_single_tokens(budget)
     for text in texts.repeated():
         budget.check_time()
         found = texts.pumped(text)
         if found is not None:
             return UnitLength(False, found)
-    return _explored(texts, Product(tok_a, tok_b, budget))
+    return _explored(texts, budget)
+
+
+def _cut_alike(tok_a: AnyTokenizer, tok_b: AnyTokenizer) -> bool:
+    """Return whether the parts of two tokenizers show that both cut all texts at the same bytes."""
+    if has_rules(tok_a) and has_rules(tok_b):
+        return Parts(tok_a, tok_b, ignore_ids=True).are_same()
+    return fingerprint(tok_a) == fingerprint(tok_b)
 
 
 class _Texts:
@@ -155,53 +168,61 @@ class _Texts:
 
     def __init__(self, tok_a: AnyTokenizer, tok_b: AnyTokenizer) -> None:
         self.tokenizers = tok_a, tok_b
-        self.sides = Side(tok_a), Side(tok_b)
-        self._longest_word = max(len(word) for side in self.sides for word in side.words)
+        self.sides = Side(streams_of(tok_a)), Side(streams_of(tok_b))
+        self._longest_word = max(len(word) for side in self.sides for word in side.labels)
 
-    def encode(self, text: str) -> list[tuple[Int32Array, Int64Array]] | None:
-        """Return the ids of both sides and their bounds; None if one changes the text, or finds control tokens."""
-        sides = []
-        for tokenizer, side in zip(self.tokenizers, self.sides, strict=True):
+    def encode(self, text: str) -> list[Int32Array] | None:
+        """Return the ids of both sides; None if one changes the text, or finds control tokens."""
+        found = []
+        for tokenizer in self.tokenizers:
             try:
                 ids = tokenizer.encode(text)
             except TokdfaError:
                 return None
-            if tokenizer.decode_bytes(ids) != text.encode() or not side.streams.ordinary[ids].all():
+            if tokenizer.decode_bytes(ids) != text.encode() or np.isin(ids, tokenizer.control_ids).any():
                 return None
-            sides.append((ids, running_sum(side.lengths[ids])))
-        return sides
+            found.append(ids)
+        return found
 
     def longest(self, text: str) -> LongUnit | None:
         """Return the longest unit of a text; None if one of the tokenizers changes it, or finds control tokens."""
         encoded = self.encode(text)
         if not text or encoded is None:
             return None
-        shared = np.intersect1d(encoded[0][1], encoded[1][1], assume_unique=True)
-        at = int(np.argmax(np.diff(shared)))
-        start, stop = shared[at : at + 2].tolist()
-        a, b = (tuple(ids[slice(*np.searchsorted(bounds, (start, stop)))].tolist()) for ids, bounds in encoded)
-        return LongUnit(text, start, stop, a, b)
+        (tok_a, tok_b), (ids_a, ids_b) = self.tokenizers, encoded
+        units = align(tok_a, ids_a, tok_b, ids_b)
+        at = int(np.argmax(np.diff(units.offsets)))
+        start, stop = units.offsets[at : at + 2].tolist()
+        return LongUnit(text, start, stop, units[at].a, units[at].b)
 
-    def of_single_tokens(self) -> UnitLength:
+    def longest_of(self, data: bytes) -> LongUnit | None:
+        """Return the longest unit of the bytes of a text; None also if they are not UTF-8."""
+        try:
+            return self.longest(data.decode())
+        except UnicodeDecodeError:
+            return None
+
+    def of_single_tokens(self, budget: Budget) -> UnitLength:
         """Return the length of the longest unit of tokenizers that cut all texts alike."""
-        side = self.sides[0]
-        words = {side.words[id] for id in np.flatnonzero(side.streams.ordinary).tolist()}
+        texts = Texts(self.tokenizers[0], None, budget)
         best: LongUnit | None = None
-        lengths = sorted(words, key=lambda word: (-len(word), word))
-        for word in lengths:
-            if best is not None and len(word) <= best.stop - best.start:
+        most = 0
+        for label in np.argsort(-texts.n_bytes, kind="stable").tolist():
+            size = int(texts.n_bytes[label])
+            if best is not None and size <= best.stop - best.start:
                 break
-            unit = None if _is_cut(word) else self.longest(word.decode())
-            if unit is not None and (best is None or unit.stop > best.stop - best.start):
-                best = unit
-        return _bounded(best, len(lengths[0]))
+            stream = texts.through(label)
+            if stream is not None:
+                best = _longer(best, self.longest_of(texts.streams.spelled(stream)))
+                most = max(most, size)
+        return _bounded(best, most)
 
     def repeated(self) -> Iterator[str]:
         """Yield texts of a word that only one side has, and its last bytes repeated, which both have twice in a word.
 
         With `fa` in one vocabulary, and `aa` in both, it is `faaaaa…`: the ids of one side may be a byte ahead.
         """
-        words = [{side.words[id] for id in np.flatnonzero(side.streams.ordinary).tolist()} for side in self.sides]
+        words = [side.labels.keys() for side in self.sides]
         common = words[0] & words[1]
         size = min(4 * self._longest_word, _MOST_REPEATED)
         for word in sorted(words[0] ^ words[1], key=lambda word: (len(word), word)):
@@ -217,10 +238,11 @@ class _Texts:
         parts = self._recurring(found)
         if parts is None:
             return None
-        units = [self.longest(parts[0] + n * parts[1] + parts[2]) for n in (1, 2, 5)]
+        times = 1, 2, 5, max(side.streams.most_repeated for side in self.sides)
+        units = [self.longest(parts[0] + n * parts[1] + parts[2]) for n in times]
         lengths = [0 if unit is None else unit.stop - unit.start for unit in units]
         size = len(parts[1].encode())
-        if units[0] is None or lengths != [lengths[0], lengths[0] + size, lengths[0] + 4 * size]:
+        if units[0] is None or lengths != [lengths[0] + (n - 1) * size for n in times]:
             return None
         return replace(units[0], pump=parts)
 
@@ -228,8 +250,11 @@ class _Texts:
         """Return a text in three parts: from before the second one to after it, the product is in the same state."""
         encoded = self.encode(found.text)
         assert encoded is not None
-        bounds = [of for _, of in encoded]
-        states = [_states(side, ids) for side, (ids, _) in zip(self.sides, encoded, strict=True)]
+        paths = [side.streams.labels_of(ids.tolist()) for side, ids in zip(self.sides, encoded, strict=True)]
+        assert None not in paths, "a canonical stream is a path of the graph"
+        labels = [np.array(path, dtype=np.int32) for path in paths]
+        bounds = [running_sum(side.streams.sizes[path]) for side, path in zip(self.sides, labels, strict=True)]
+        states = [_states(side, path) for side, path in zip(self.sides, labels, strict=True)]
         data = found.text.encode()
         offsets = np.unique(np.concatenate(bounds))
         met: dict[tuple[object, ...], list[int]] = {}
@@ -260,26 +285,41 @@ def _is_cut(word: bytes) -> bool:
     return False
 
 
-def _states(side: Side, ids: Int32Array) -> list[tuple[int, int]]:
-    """Return the base and the row before each id of a canonical stream, and after the last one."""
+def _states(side: Side, labels: Int32Array) -> list[tuple[int, int]]:
+    """Return the base and the row before each label of a path, and after the last one."""
     states = [(0, 0)]
-    for id in ids.tolist():
-        base = int(side.streams.after(*states[-1], np.array([id], dtype=np.int32))[0])
-        assert base >= 0, "a canonical stream is a path of the graph"
-        states.append((base, int(side.streams.sets.row_of[id])))
+    for label in labels.tolist():
+        base = int(side.streams.after(*states[-1], np.array([label], dtype=np.int32))[0])
+        states.append((base, int(side.streams.sets.row_of[label])))
     return states
 
 
-def _explored(texts: _Texts, product: Product) -> UnitLength:
+def _explored(texts: _Texts, budget: Budget) -> UnitLength:
     """Return the length of the longest unit, by all states of the product."""
+    found = _of_product(texts, Product(*texts.sides, budget))
+    if found is not None and (not found.holds or found.is_exact):
+        return found
+    a, b = (Side(exact_streams_of(tokenizer)) for tokenizer in texts.tokenizers)
+    try:
+        better = _of_product(texts, Product(a, b, budget, keeps_rows=True))
+    except LimitExceededError:
+        if found is None:
+            raise
+        return found
+    found = found if better is None else better
+    if found is None:
+        raise LimitExceededError("no bound for the units was found, and no text in which a unit can be extended")
+    return found
+
+
+def _of_product(texts: _Texts, product: Product) -> UnitLength | None:
+    """Return the length of the longest unit by a product; None if its circles are in no text that was tried."""
     graph = ProductGraph(product)
     found, circling = graph.longest()
     if circling:
-        for text in _circles(graph, circling):
-            pumped = texts.pumped(text)
-            if pumped is not None:
-                return UnitLength(False, pumped)
-        raise LimitExceededError("no bound for the units was found, and no text in which a unit can be extended")
+        tried = (texts.pumped(text) for text in _circles(graph, circling))
+        pumped = next((unit for unit in tried if unit is not None), None)
+        return None if pumped is None else UnitLength(False, pumped)
     ways = [(graph.gain(arc, found), node, arc) for node in graph.arcs if node.is_shared for arc in graph.arcs[node]]
     ways.sort(key=lambda way: -way[0])
     best: LongUnit | None = None
@@ -290,13 +330,14 @@ def _explored(texts: _Texts, product: Product) -> UnitLength:
         while not target.is_shared:
             data += graph.word(found[target][1])
             target = found[target][1].target
-        try:
-            unit = texts.longest((data + graph.way_out(target)).decode())
-        except UnicodeDecodeError:
-            continue
-        if unit is not None and (best is None or unit.stop - unit.start > best.stop - best.start):
-            best = unit
-    return _bounded(best, ways[0][0] if ways else 0)
+        best = _longer(best, texts.longest_of(data + graph.way_out(target)))
+    return None if best is None else _bounded(best, ways[0][0])
+
+
+def _longer(best: LongUnit | None, unit: LongUnit | None) -> LongUnit | None:
+    """Return the longer one of two units; None if there are none."""
+    units = [each for each in (best, unit) if each is not None]
+    return max(units, key=lambda each: each.stop - each.start, default=None)
 
 
 def _bounded(best: LongUnit | None, most: int) -> UnitLength:

@@ -12,11 +12,12 @@ import numpy as np
 from tokdfa.base.arrays import Int64Array
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError
-from tokdfa.jobs.measures.climbing import Climb, are_final, reach, start_of
+from tokdfa.jobs.measures.climbing import Climb, are_final, end_of, reach, start_of
 from tokdfa.jobs.measures.extremes import Extreme
 from tokdfa.jobs.measures.of_tokenizers import streams_of
 from tokdfa.jobs.measures.paths import Paths, Weights
 from tokdfa.jobs.measures.ratios import Pumped
+from tokdfa.jobs.measures.streams import grouped
 from tokdfa.regex.unicode.utf8 import begins_symbol
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -52,6 +53,20 @@ class Texts:
         """Return the labels that are the only one of a stream."""
         codes, labels = self.paths_to_texts.following(0, np.zeros(1, dtype=np.int64), None)
         return labels[are_final(self.paths, codes)].tolist() if len(labels) else []
+
+    def through(self, label: int) -> tuple[int, ...] | None:
+        """Return the labels of a stream that has a label; None if none has it."""
+        streams, paths, reached = self.streams, self.paths, self.reached
+        for group in grouped(reached.codes // (paths.n_classes * streams.n_rows)):
+            codes = reached.codes[group]
+            edges = streams.edges(paths.parts(int(codes[0]))[0])
+            for at in np.flatnonzero(edges.labels == label).tolist():
+                targets = np.where(streams.forbids(codes % streams.n_rows, label), edges.cut[at], edges.free[at])
+                for index in np.flatnonzero(targets >= 0)[:1].tolist():
+                    target = int(paths.coded(targets[[index]], np.array([label]))[0])
+                    after = end_of(paths, reach(paths, target, up_to_end=True))
+                    return (*reached.path(int(codes[index]))[1], label, *after)
+        return None
 
     def short(self) -> Iterator[Pumped]:
         """Yield streams of one label or more, one for each final state, the shortest first."""

@@ -65,7 +65,11 @@ def character_streams(tokenizer: Tokenizer, texts: ByteMachine | None = None) ->
     added = _added(tokenizer, ids, ordinary, words)
     if added is not None:
         factors.append(added)
-    return ProductStreams(sets, ordinary, ids, spellings(words), factors, texts, has_dead_ends=True)
+    streams = ProductStreams(sets, ordinary, ids, spellings(words), factors, texts, has_dead_ends=True)
+    if added is None:
+        # Copies that spell no added token with other labels never do.
+        streams.most_repeated += max((len(special.content) for special in tokenizer.found_specials), default=0)
+    return streams
 
 
 def _check(tokenizer: Tokenizer) -> None:
@@ -93,21 +97,29 @@ def _check(tokenizer: Tokenizer) -> None:
 def _beginning(tokenizer: Tokenizer, usual: list[bytes], first: list[bytes]) -> TableFactor:
     """Return the automaton of the beginning of a text, which the second half of the labels spell.
 
-    Its states: nothing was read; ids without a text, with the next one still the first, or not; the text has begun.
+    Its states: nothing was read; ids without a text, with the next one still the first, or not; the text has begun; and
+    after an added token where a space is put, too, which decoding does not remove: only added tokens follow.
     """
     n, silent = tokenizer.n_ids, tokenizer.spelled.silent
     probe = tokenizer.encode("a").tolist()
     is_prefixed = bool(probe) and usual[probe[0]][:1] == b" "
     specials = {*tokenizer.special_ids.tolist()}
-    table = np.full((4, 2 * n), -1, dtype=np.int32)
-    table[2:, :n] = 3
+    table = np.full((5, 2 * n), -1, dtype=np.int32)
+    table[2:4, :n] = 3
     for id in range(n):
         after = 3 if first[id] else 1 if silent is not None and silent[id] else 2
         table[1, n + id] = after
         # Where a prefix is removed, a text begins with one; where none is, a text does not begin with what is removed.
         if id in specials or (usual[id] != first[id]) == is_prefixed:
             table[0, n + id] = after
-    return TableFactor(table, (True, False, False, True))
+    for special in tokenizer.found_specials:
+        following = tokenizer.encode(f"{special.content}a").tolist()
+        if following[:1] == [special.id] and usual[following[1]][:1] == b" ":
+            ends = table[:4, [special.id, n + special.id]]
+            ends[ends == 3] = 4
+            table[:4, [special.id, n + special.id]] = ends
+            table[4, special.id] = 4
+    return TableFactor(table, (True, False, False, True, True))
 
 
 def _few_spaces(tokenizer: Tokenizer, ids: Int32Array) -> list[Factor]:

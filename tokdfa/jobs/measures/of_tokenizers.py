@@ -30,5 +30,12 @@ def streams_of(tokenizer: AnyTokenizer, language: str | None = None) -> Streams:
     return tokenizer.derived(character_streams) if language is None else character_streams(tokenizer, _texts(language))
 
 
+def exact_streams_of(tokenizer: AnyTokenizer) -> Streams:
+    """Return a larger graph, with fewer paths that are not canonical streams, if there is one."""
+    if isinstance(tokenizer, WordPieceTokenizer):
+        return wordpiece_streams(tokenizer, is_exact=True)
+    return streams_of(tokenizer)
+
+
 def _texts(language: str) -> ByteMachine:
     return machine_of(language_of(language, bytes(range(256))))

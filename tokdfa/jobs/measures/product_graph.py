@@ -11,7 +11,7 @@ class ProductGraph:
     def __init__(self, product: Product) -> None:
         self.product = product
         arcs: dict[Node, list[Arc]] = {}
-        # The first path to each state: the one before it, and the ids.
+        # The first path to each state: the one before it, and the labels.
         self.before: dict[Node, tuple[Node, Arc]] = {}
         waiting = [START]
         sources: dict[Node, list[tuple[Node, Arc]]] = {START: []}
@@ -35,7 +35,7 @@ class ProductGraph:
 
     def word(self, arc: Arc) -> bytes:
         """Return the bytes that the first side reads."""
-        return self.product.a.words[arc.id_a] if arc.id_a >= 0 else b""
+        return self.product.a.words[arc.label_a] if arc.label_a >= 0 else b""
 
     def way_to(self, node: Node) -> bytes:
         """Return the bytes that the first side reads up to a state."""

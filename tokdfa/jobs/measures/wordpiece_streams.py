@@ -3,6 +3,8 @@
 An id begins a word, continues one or is a word of its own. The vocabulary un, una, ##able, ##b forbids ##able after un,
 since una would have been the longer match; so the row of an id are the continuations that complete a longer entry.
 An entry may also be completed by several later ids. These are not looked ahead to, so a few paths are not canonical.
+The exact graph has the states of the automaton of streams, too. There are many more of them, since they count the
+characters of a word, up to a limit.
 """
 
 from __future__ import annotations
@@ -13,11 +15,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from tokdfa.automata.compact import Rows
-from tokdfa.base.arrays import BoolArray
+from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.errors import AutomatonError, UnsupportedFeatureError
 from tokdfa.jobs.guiding.byte_machines import ByteMachine
 from tokdfa.jobs.guiding.tokens import FollowSets
-from tokdfa.jobs.measures.product_streams import ProductStreams, TableFactor
+from tokdfa.jobs.measures.product_streams import Factor, ProductStreams, TableFactor
 from tokdfa.tokenizers.decoder import spellings, words_of
 from tokdfa.tokenizers.models.wordpiece.stream import StreamLanguage
 from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
@@ -27,7 +29,29 @@ from tokdfa.tokenizers.tokenizer import WordPieceTokenizer
 _BEGINNING, _BETWEEN, _INSIDE = range(3)
 
 
-def wordpiece_streams(tokenizer: WordPieceTokenizer, texts: ByteMachine | None = None) -> ProductStreams:
+class _StreamFactor(Factor):
+    """The automaton of streams over labels; label `n + id` is id at the beginning of a text."""
+
+    def __init__(self, language: StreamLanguage, n_ids: int) -> None:
+        self._language, self._n_ids = language, n_ids
+        self._states = [language.initial]
+        self._numbers = {language.initial: 0}
+
+    def after(self, state: int) -> Int32Array:
+        found = np.full(self._n_ids, -1, dtype=np.int32)
+        for id, target in self._language.moves(self._states[state]):
+            found[id] = self._numbers.setdefault(target, len(self._states))
+            if found[id] == len(self._states):
+                self._states.append(target)
+        return np.tile(found, 2)
+
+    def is_final(self, state: int) -> bool:
+        return True
+
+
+def wordpiece_streams(
+    tokenizer: WordPieceTokenizer, texts: ByteMachine | None = None, *, is_exact: bool = False
+) -> ProductStreams:
     """Return the graph of a WordPiece tokenizer, with its texts in a language if one is given."""
     try:
         language = tokenizer.language
@@ -50,7 +74,10 @@ def wordpiece_streams(tokenizer: WordPieceTokenizer, texts: ByteMachine | None =
     sets = FollowSets(_neighbours(language), 2 * n, np.zeros(0, dtype=np.int32))
     sets.row_of[n:], sets.position[n:] = sets.row_of[:n], sets.position[:n]
     ids = np.tile(np.arange(n, dtype=np.int32), 2)
-    streams = ProductStreams(sets, ordinary, ids, spellings(words), [TableFactor(table, (True,) * 3)], texts)
+    factors: list[Factor] = [TableFactor(table, (True,) * 3)]
+    if is_exact:
+        factors.append(_StreamFactor(language, n))
+    streams = ProductStreams(sets, ordinary, ids, spellings(words), factors, texts)
     # A longer word is unknown.
     streams.most_repeated = 1 + (tokenizer.vocabulary.longest_word or 0)
     return streams

@@ -16,7 +16,6 @@ import tokenizers
 
 import tokdfa
 from tests.support.tokenizer_files import added_token
-from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.measures.of_tokenizers import streams_of
 from tokdfa.jobs.measures.streams import Streams
 
@@ -176,13 +175,3 @@ def test_short_texts_of_many_tokenizers_are_within_the_bounds(tmp_path: Path) ->
     seen = outcomes(random_file, range(1000, 1500), tmp_path)
     assert min(seen["added"], seen["byte tokens"], seen["attained"]) >= 500, seen
     assert seen["not exact"] <= seen["attained"] // 20, seen
-
-
-@pytest.mark.parametrize("draw", [random_file, random_wordpiece])
-def test_units_of_texts_that_begin_in_another_way_are_refused(draw: Draw, tmp_path: Path) -> None:
-    path = tmp_path / "tokenizer.json"
-    files = (draw(random.Random(seed)) for seed in range(20))
-    path.write_text(json.dumps(next(file for file in files if "Strip" in str(file) or "WordPiece" in str(file))))
-    tokenizer = tokdfa.load(path)
-    with pytest.raises(UnsupportedFeatureError, match="beginning of a text"):
-        tokdfa.longest_unit(tokenizer, tokdfa.default_tokenizer())
