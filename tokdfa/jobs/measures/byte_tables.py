@@ -26,7 +26,7 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["ByteTable", "of_formula", "read_table", "write_table"]
 
-MOST_COUNTED = 1 << 31
+MOST_COUNTED = (1 << 31) - 1
 
 
 class ByteTable(NamedTuple):
@@ -160,14 +160,11 @@ def checked_table(table: ByteTable | npt.ArrayLike, n_ids: int, where: str = "ta
         shape = counts.shape[0] if counts.ndim == 1 else counts.shape
         hint = "cut off the rows that only the model's matrix has, or fill up with 0" if counts.ndim == 1 else None
         raise FileFormatError(f"a table has a count for each of the {n_ids} ids", value=shape, where=where, hint=hint)
-    if counts.dtype.kind not in "biuf":
+    if counts.dtype.kind not in "iuf":
         raise FileFormatError("a table has numbers", value=str(counts.dtype), where=where)
-    wrong = np.flatnonzero(~((counts >= 0) & (counts < MOST_COUNTED) & (counts == np.floor(counts))))
+    wrong = np.flatnonzero(~((counts >= 0) & (counts <= MOST_COUNTED) & (counts == np.floor(counts))))
     if len(wrong):
-        value = counts[wrong[0]].item()
-        raise FileFormatError(
-            "a count of bytes is a whole number from 0 on", value=value, where=f"{where}, id {wrong[0]}"
-        )
+        raise _no_count(counts[wrong[0]].item(), int(wrong[0]), where)
     flags = []
     for name, flag in zip(("spaces", "boundaries"), given[1:], strict=True):
         array = None if flag is None else np.asarray(flag)
@@ -186,7 +183,8 @@ def read_table(path: str | Path, n_ids: int) -> ByteTable:
     data = read_named(path)
     hint = "a table is a .npy, a .json list, or a .npz with base_bytes; save a tensor with numpy.save"
     try:
-        loaded: Any = json.loads(data) if data[:1] == b"[" else np.load(io.BytesIO(data), allow_pickle=False)
+        is_numpy = data.startswith((b"\x93NUMPY", b"PK"))
+        loaded: Any = np.load(io.BytesIO(data), allow_pickle=False) if is_numpy else json.loads(data)
         fields = {name: loaded[name] for name in _FIELDS if name in loaded} if hasattr(loaded, "files") else {}
     except (ValueError, OSError, EOFError, RecursionError, zipfile.BadZipFile, KeyError) as error:
         raise FileFormatError(f"the file is not a table: {error}", where=where, hint=hint) from None
@@ -195,17 +193,23 @@ def read_table(path: str | Path, n_ids: int) -> ByteTable:
     if isinstance(loaded, np.ndarray):
         return checked_table(loaded, n_ids, where)
     if "base_bytes" not in fields:
-        raise FileFormatError("the file has no base_bytes", where=where, hint=hint)
+        what = "the file has no base_bytes" if is_numpy else "a table in JSON is a list"
+        raise FileFormatError(what, where=where, hint=hint)
     return checked_table(ByteTable(*(fields.get(name) for name in _FIELDS)), n_ids, where)  # type: ignore[arg-type]
 
 
 def _of_list(counts: list[object], where: str) -> npt.NDArray[Any]:
     for id, count in enumerate(counts):
-        if isinstance(count, bool) or not isinstance(count, (int, float)):
-            raise FileFormatError(
-                "a count of bytes is a whole number from 0 on", value=count, where=f"{where}, id {id}"
-            )
+        is_number = isinstance(count, (int, float)) and not isinstance(count, bool)
+        if not is_number or not 0 <= count <= MOST_COUNTED or count != int(count):  # type: ignore[operator, call-overload]
+            raise _no_count(count, id, where)
     return np.array(counts, dtype=np.float64)
+
+
+def _no_count(value: object, id: int, where: str) -> FileFormatError:
+    return FileFormatError(
+        f"a count of bytes is a whole number from 0 to {MOST_COUNTED}", value=value, where=f"{where}, id {id}"
+    )
 
 
 def check_writable(path: str | Path, table: ByteTable) -> None:

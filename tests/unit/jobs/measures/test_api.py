@@ -130,7 +130,8 @@ def test_counts_that_are_no_counts_are_refused(wrong: float) -> None:
 
 def test_tables_of_another_length_are_refused() -> None:
     tokenizer = tokdfa.default_tokenizer()
-    for table in (np.ones(tokenizer.n_ids + 1, dtype=int), np.ones((2, 2), dtype=int), ["a"] * tokenizer.n_ids):
+    others = ["a"] * tokenizer.n_ids, np.ones(tokenizer.n_ids, dtype=bool)
+    for table in (np.ones(tokenizer.n_ids + 1, dtype=int), np.ones((2, 2), dtype=int), *others):
         with pytest.raises(FileFormatError):
             tokdfa.check_bytes(tokenizer, table)
     with pytest.raises(WrongTypeError, match="no such formula or file"):
@@ -148,10 +149,27 @@ def test_tables_are_read_as_they_were_written(tmp_path) -> None:
         read = read_table(tmp_path / name, tokenizer.n_ids)
         assert read.counts.tolist() == table.counts.tolist()
         assert tokdfa.check_bytes(tokenizer, read)
-    for name, data in (("empty", b""), ("pickle.pt", b"\x80\x02}q\x00."), ("flags", b"[true]"), ("zip", b"PK\x03\x04")):
-        (tmp_path / name).write_bytes(data)
-        with pytest.raises(FileFormatError):
-            read_table(tmp_path / name, tokenizer.n_ids)
+    (tmp_path / "table.json").write_text("\n" + str(table.counts.tolist()))
+    assert read_table(tmp_path / "table.json", tokenizer.n_ids).counts.tolist() == table.counts.tolist()
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "is not a table"),
+        (b"\x80\x02}q\x00.", "is not a table"),
+        (b"PK\x03\x04", "is not a table"),
+        (b'{"a": 1}', "in JSON is a list"),
+        (b"[1, 1, true]", "^[^:]*table, id 2: .* from 0 to 2147483647: True"),
+        (b"[1, -1]", "id 1: .* -1$"),
+        (b"[2147483648]", "id 0: .* 2147483648$"),
+        (b"[NaN]", "id 0: .* nan$"),
+    ],
+)
+def test_files_without_counts_are_refused_with_the_reason(data: bytes, reason: str, tmp_path) -> None:
+    (tmp_path / "table").write_bytes(data)
+    with pytest.raises(FileFormatError, match=reason):
+        read_table(tmp_path / "table", tokdfa.default_tokenizer().n_ids)
 
 
 def test_a_space_that_is_counted_twice_is_found() -> None:
