@@ -25,6 +25,7 @@ __all__ = [
     "guided",
     "guided_in_form",
     "guided_over_characters",
+    "guided_with_runs",
     "random_file",
     "random_ranks",
     "some_languages",
@@ -112,12 +113,22 @@ def random_file(
 
 
 class Guided(NamedTuple):
-    """A small tokenizer, the ids that its library gives for a text, parts of texts, and whether a text is kept."""
+    """A small tokenizer, the ids that its library gives for a text, parts of texts, and whether a text is kept.
+
+    If it `is_anew`, guides take the text after a special token of a prompt for one that nothing precedes.
+    """
 
     tokenizer: tokdfa.Tokenizer
     encode: Callable[[str], list[int]]
     symbols: list[str]
     keeps: Callable[[str], bool] = lambda text: True
+    is_anew: bool = False
+
+    def prompt(self, source: random.Random) -> list[int]:
+        """Return the first ids of a random text, if they are canonical; none otherwise."""
+        ids = self.encode("".join(source.choices(self.symbols, k=source.randrange(4))))[:3]
+        is_kept = self.encode(self.tokenizer.decode(ids, errors="replace")) == ids
+        return ids if is_kept and not (self.is_anew and 0 in ids) else []
 
 
 def guided(seed: int, folder: Path) -> Guided:
@@ -166,9 +177,13 @@ def guided_in_form(seed: int, folder: Path) -> Guided:
     return Guided(tokdfa.load(path), lambda text: library.encode(text).ids, [*MARKED, "a", "b", "'q", "<|a|>"], keeps)
 
 
+BEGINNINGS = ["put", "kept", "removed", "put once", "put if missing"]
+"""Whether a space is put before texts, and removed again by decoding; Llama-2, Gemma, InternLM-2, Mistral."""
+
+
 def guided_over_characters(seed: int, folder: Path) -> Guided:
-    """Return a random tokenizer over characters, with bytes for others; every other one puts a space before texts."""
-    source, path, puts_space = random.Random(seed), folder / f"characters{seed}.json", seed % 2 == 0
+    """Return a random tokenizer over characters, with bytes for others; the beginnings of texts are by the seed."""
+    source, path, beginning = random.Random(seed), folder / f"characters{seed}.json", BEGINNINGS[seed % 5]
     text = "".join(source.choices(["a", "b", "\u00e9", "\u2581", "\u2581a", "'"], k=200))
     words = [*dict.fromkeys(text)]
     rules: list[tuple[str, str]] = []
@@ -182,10 +197,14 @@ def guided_over_characters(seed: int, folder: Path) -> Guided:
     model = {"type": "BPE", "byte_fallback": True, "vocab": vocab, "merges": [list(rule) for rule in rules]}
     space = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
     back = {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}
-    before = [{"type": "Prepend", "prepend": "\u2581"}] if puts_space else []
-    strip = [{"type": "Strip", "content": " ", "start": 1, "stop": 0}] if puts_space else []
+    before = [{"type": "Prepend", "prepend": "\u2581"}] if beginning == "put" else []
+    strip = [{"type": "Strip", "content": " ", "start": 1, "stop": 0}] if beginning != "kept" else []
     decoders = [back, {"type": "ByteFallback"}, {"type": "Fuse"}, *strip]
     file = tokenizer_json([], normalizer={"type": "Sequence", "normalizers": [*before, space]}, pre_tokenizer=None)
+    if beginning.startswith("put "):
+        scheme = "first" if beginning == "put once" else "always"
+        metaspace = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": scheme, "split": seed % 2 == 0}
+        file |= {"normalizer": None, "pre_tokenizer": metaspace}
     file |= {"model": file["model"] | model, "decoder": {"type": "Sequence", "decoders": decoders}}
     path.write_text(json.dumps(file | {"added_tokens": [added_token(0, "<s>")]}), encoding="utf-8")
     library = tokenizers.Tokenizer.from_file(str(path))
@@ -193,5 +212,33 @@ def guided_over_characters(seed: int, folder: Path) -> Guided:
     def keeps(text: str) -> bool:
         return library.decode(library.encode(text).ids, skip_special_tokens=False) == text
 
-    symbols = ["a", "b", " ", "'", "\u00e9", "\u00ea", "\u4e2d", "\n", "\u2581", *(["<s>"] if not puts_space else [])]
+    symbols = ["a", "b", " ", "'", "\u00e9", "\u00ea", "\u4e2d", "\n", "\u2581", "<s>"]
+    is_anew = beginning in ("put", "put if missing")
+    return Guided(tokdfa.load(path), lambda text: library.encode(text).ids, symbols, keeps, is_anew)
+
+
+def guided_with_runs(seed: int, folder: Path) -> Guided:
+    """Return a random tokenizer with added tokens that begin, contain and continue each other, as Gemma has."""
+    source = random.Random(seed)
+    words = ["ab", "aba", "ba", "bab", "abab", "bb", "<s>"]
+    if seed % 3:
+        path = folder / f"characters{5 * seed + 1}.json"
+        guided_over_characters(5 * seed + 1, folder)
+        words += ["\n", "\n\n", "\n\n\n", "ab\n", "b\u00e9", "\u2581\u2581", "a b", "\u00e9\nab"]
+        split = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
+        changes: dict[str, Any] = {"pre_tokenizer": split}
+    else:
+        path, changes = folder / f"runs{seed}.json", {}
+        random_file(source, path, "".join(source.choices(["a", "b", "\u00e9", " b", "\n"], k=200)).encode())
+    file = json.loads(path.read_text("utf-8")) | changes
+    vocab = file["model"]["vocab"]
+    chosen = source.sample(words, 6)
+    file["added_tokens"] = [added_token(vocab.get(word, len(vocab) + n), word) for n, word in enumerate(chosen)]
+    path.write_text(json.dumps(file), encoding="utf-8")
+    library = tokenizers.Tokenizer.from_file(str(path))
+
+    def keeps(text: str) -> bool:
+        return library.decode(library.encode(text).ids, skip_special_tokens=False) == text
+
+    symbols = ["a", "b", " ", "\u00e9", "\n", "ab", "ba", *(["\u2581"] if seed % 3 else [])]
     return Guided(tokdfa.load(path), lambda text: library.encode(text).ids, symbols, keeps)

@@ -8,10 +8,12 @@ bytes. `schemas` makes languages of JSON schemas. `fast_forward` decides whether
 Below them, from the bottom up:
 
 - `splits`: the pre-tokenizer read by ids, incomplete symbols included;
-- `characters`: how tokenizers over characters spell texts;
 - `byte_machines`: automata over bytes as tables;
+- `openings`: the beginnings of texts, where a space is put before them or removed;
+- `characters`: how tokenizers over characters spell texts;
 - `forms`: automata of the texts in a normalization form;
-- `scan`: the automaton that refuses texts with special tokens spelled out, and texts that are not in the form;
+- `longest_matches`: the automaton of the texts in which the longest of some special tokens are found;
+- `scan`: the automaton that refuses texts with other special tokens, and texts that are not in the form;
 - `tokens`: the tables of one tokenizer, made once, among them the ids that may not follow a token within a piece, as
   rows of intervals;
 - `texts`: a regular language of texts, read by groups of ids that it and the pre-tokenizer cannot tell apart;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -32,10 +32,20 @@ class ByteMachine(NamedTuple):
 
     def after(self, data: bytes) -> Int32Array:
         """Return for each state the state after some bytes: int32[states]."""
-        states = np.arange(len(self.table), dtype=np.int32)
-        for byte in data:
-            states = self.table[states, self.column[byte]]
-        return states
+        return next(self.after_each([data]))
+
+    def after_each(self, words: Iterable[bytes]) -> Iterator[Int32Array]:
+        """Yield for each word, and each state, the state after it; prefixes shared with the last word are read once."""
+        path, last = [np.arange(len(self.table), dtype=np.int32)], b""
+        for word in words:
+            n_common = next(
+                (at for at, pair in enumerate(zip(word, last, strict=False)) if pair[0] != pair[1]), len(word)
+            )
+            del path[n_common + 1 :]
+            for byte in word[len(path) - 1 :]:
+                path.append(self.table[path[-1], self.column[byte]])
+            last = word
+            yield path[-1]
 
     def with_specials(self, targets: Iterable[Int32Array]) -> ByteMachine:
         """Return an automaton over bytes that reads special tokens, too: the state after each, for each state."""
@@ -73,30 +83,30 @@ class ByteMachine(NamedTuple):
         final = np.concatenate((np.zeros(n + 1, dtype=np.bool_), self.final[1:]))
         return ByteMachine(table, column.reshape(-1).astype(np.int32), final, 1)
 
-    def nonempty(self) -> ByteMachine:
-        """Return the automaton of the texts but the empty one; its initial state comes last."""
-        table = np.vstack((self.table, self.table[self.initial]))
-        return self._replace(table=table, final=np.append(self.final, False), initial=len(self.table))
-
     def spaced(self) -> ByteMachine:
         """Return the automaton of the texts with a space before each but the empty one; its initial state comes last.
 
         No special tokens are read so far.
         """
-        inner, column = self.nonempty(), self.column.copy()
-        table, space = inner.table, int(column[0x20])
+        table, column = self.table, self.column.copy()
+        space = int(column[0x20])
         if (column == space).sum() > 1:
             column[0x20] = table.shape[1]
             table = np.hstack((table, table[:, [space]]))
-        first = np.where(np.arange(table.shape[1]) == column[0x20], inner.initial, NOWHERE).astype(np.int32)
-        final = np.append(inner.final, self.final[self.initial])
+        first = np.where(np.arange(table.shape[1]) == column[0x20], self.initial, NOWHERE).astype(np.int32)
+        final = np.append(self.final, self.final[self.initial])
         return ByteMachine(np.vstack((table, first)), column, final, len(table))
 
-    def apart(self) -> tuple[ByteMachine, Int32Array]:
-        """Return the automaton over bytes alone, and the state after each special token: int32[states, specials]."""
+    def apart(self) -> tuple[ByteMachine, Int32Array, Int32Array]:
+        """Return the automaton over bytes alone, the state after special tokens, and the column of each there.
+
+        The states are int32[states, columns].
+        """
         column = self.column[:256]
         table = np.ascontiguousarray(self.table[:, : column.max() + 1])
-        return self._replace(table=table, column=column), np.ascontiguousarray(self.table[:, self.column[256:]])
+        used, numbers = np.unique(self.column[256:], return_inverse=True)
+        after = np.ascontiguousarray(self.table[:, used])
+        return self._replace(table=table, column=column), after, numbers.reshape(-1).astype(np.int32)
 
 
 def machine_of(dfa: TokenDFA) -> ByteMachine:

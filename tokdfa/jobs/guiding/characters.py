@@ -6,20 +6,24 @@ spell " Hi €"; decoding removes the first space, which the normalizer puts bef
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray
 from tokdfa.base.errors import UnsupportedFeatureError
+from tokdfa.jobs.guiding.openings import AfterSpecial, Beginnings
+from tokdfa.regex.unicode.normalization import Substitution
 from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.decoding import ByteFallback, DecodeReplace, StripWhole
 from tokdfa.tokenizers.encoding.special import odd_ones
+from tokdfa.tokenizers.normalizers.sentencepiece import SPACE
 from tokdfa.tokenizers.normalizers.steps import Replace
+from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
 from tokdfa.tokenizers.pretokenizers.machine import SplitNFA
+from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
-
-_SPACE = "\u2581"
 
 
 class Characters(NamedTuple):
@@ -28,40 +32,49 @@ class Characters(NamedTuple):
     spellings: Spellings  # The bytes of ids within a text
     is_known: BoolArray  # For each code point, whether it is a symbol, so that the ids of bytes do not spell it
     usable: BoolArray  # For each id, whether some text may have it as far as its characters go
-    puts_space: bool  # Whether a space is put before every text, and removed again
+    beginnings: Beginnings
+    splits_at_spaces: bool  # Whether a piece begins at each space
 
-    def split_nfa(self) -> SplitNFA:
-        """Return the automaton by which texts are one piece; characters of class 1 are symbols."""
-        first, later = ((1, 1),), ((1, 0),)
-        return SplitNFA(self.is_known.astype(np.uint16), ((first, first), (later, later)), (True, True))
+    def split_nfa(self) -> tuple[SplitNFA, set[int]]:
+        """Return the automaton of the pieces of texts, and its classes of symbols."""
+        splitting = Splitting("tokenizers", (_BEFORE_SPACES,) if self.splits_at_spaces else ())
+        found = find_split_nfa(splitting)
+        both = 2 * found.class_of_code_point + self.is_known
+        distinct, classes = np.unique(both, return_inverse=True)
+        moves = tuple(tuple(row[number // 2] for number in distinct.tolist()) for row in found.moves)
+        symbols = set(np.flatnonzero(distinct % 2).tolist())
+        return SplitNFA(classes.reshape(-1).astype(np.uint16), moves, found.ends), symbols
+
+
+_BEFORE_SPACES = Split(" ", "merged_with_next", literal=True)
 
 
 def characters_of(tokenizer: Tokenizer) -> Characters:
     """Return how the ids of a tokenizer over characters spell texts; refuse what would do more to them."""
-    normalizer, contents = tokenizer.rewriting.normalizer, tokenizer.contents
-    done = None if normalizer is None else normalizer.substitution
+    contents, splitting = tokenizer.contents, tokenizer.splitting
     fallback = () if contents.fallback is None else contents.fallback.bytes or ()
-    puts_space = done is not None and bool(done.prefix)
-    steps = (DecodeReplace(Replace(_SPACE, " ", literal=True)), ByteFallback())
-    shown = (*steps, StripWhole(" ", 1)) if puts_space else steps
+    beginnings = _beginnings(tokenizer)
     specials = tokenizer.found_specials
+    becomes = _replaced(tokenizer)
+    splits_at_spaces = splitting.steps == (replace(_BEFORE_SPACES, pattern=SPACE),)
+    others = replace(splitting, prefix_space=None, prefix_once=False, metaspace=None)
+    others = replace(others, steps=()) if splits_at_spaces else others.without({" "})
     reasons = {
-        "texts are normalized by more than spaces": done is None
-        or done.prefix not in ("", _SPACE)
-        or done.becomes != {" ": _SPACE},
-        "texts are decoded by more than spaces and bytes": tokenizer.rewriting.decoding != shown,
-        "the pre-tokenizer splits texts over characters": tokenizer.pretokenizer is not None,
+        "texts are normalized by more than spaces": becomes != {" ": SPACE},
+        "texts are decoded by more than spaces and bytes": beginnings is None,
+        "the pre-tokenizer splits texts over characters": not others.is_nothing,
         "tokens have a prefix or a suffix": tokenizer.suffix is not None or contents.prefix is not None,
         "symbols have several characters": bool(contents.atoms),
         "some bytes have no token": None in fallback or len(fallback) != 256,
         "some tokens are given only for whole texts": len(tokenizer.whole_piece_tokens) > 0,
-        "an added token has spaces, or depends on the text next to it": bool(odd_ones(specials))
-        or any({" ", _SPACE} & {*special.content} or special.level for special in specials),
-        "the symbol for spaces is missing": _SPACE not in contents.characters,
+        "an added token is found in normalized texts, or depends on the text next to it": bool(odd_ones(specials))
+        or any(special.level for special in specials),
+        "the symbol for spaces is missing": SPACE not in contents.characters,
     }
     for why, holds in reasons.items():
         if holds:
             raise UnsupportedFeatureError(f"{why}: its streams are judged as a whole, not id by id")
+    assert beginnings is not None
     is_known = np.zeros(0x110000, dtype=np.bool_)
     is_known[[ord(character) for character in (*contents.characters, " ")]] = True
     strings = tokenizer.token_strings
@@ -69,4 +82,34 @@ def characters_of(tokenizer: Tokenizer) -> Characters:
     byte_of = {symbol: byte for byte, symbol in enumerate(fallback)}
     for id, string in enumerate(strings):
         usable[id] &= not (string in byte_of and byte_of[string] < 0x80 and is_known[byte_of[string]])
-    return Characters(tokenizer.spelled.usual, is_known, usable, puts_space)
+    return Characters(tokenizer.spelled.usual, is_known, usable, beginnings, splits_at_spaces)
+
+
+def _substitution(tokenizer: Tokenizer) -> Substitution | None:
+    """Return the treatment of texts by the normalizer; None if it does more."""
+    normalizer = tokenizer.rewriting.normalizer
+    return Substitution("", {}) if normalizer is None else normalizer.substitution
+
+
+def _replaced(tokenizer: Tokenizer) -> dict[str, str] | None:
+    """Return the characters that the normalizer and the pre-tokenizer replace; None if they do more."""
+    done, metaspace = _substitution(tokenizer), tokenizer.splitting.metaspace
+    if done is None or done.prefix not in ("", SPACE):
+        return None
+    return done.then(Substitution("", {" ": metaspace})).becomes if metaspace else done.becomes
+
+
+def _beginnings(tokenizer: Tokenizer) -> Beginnings | None:
+    """Return how a tokenizer treats the beginnings of texts; None if it decodes more than spaces and bytes."""
+    done, splitting, decoding = _substitution(tokenizer), tokenizer.splitting, tokenizer.rewriting.decoding
+    normalizes, splits = done is not None and bool(done.prefix), splitting.prefix_space is not None
+    steps = (DecodeReplace(Replace(SPACE, " ", literal=True)), ByteFallback())
+    if decoding == steps and not normalizes and not splits:
+        return Beginnings()
+    if decoding != (*steps, StripWhole(" ", 1)):
+        return None
+    if normalizes:
+        # A pre-tokenizer puts a space only where none is.
+        return Beginnings(puts_space=True, after_special="none")
+    after: AfterSpecial = "with space" if splits and not splitting.prefix_once else "all"
+    return Beginnings(puts_space=splits, keeps_space=False, after_special=after)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.base.arrays import Int32Array
+from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.errors import WrongTypeError
 from tokdfa.base.suggestions import SuggestsNames, expect
 from tokdfa.jobs.guiding.prefixes import PrefixAutomaton, State
@@ -38,23 +38,24 @@ class Covers(SuggestsNames):
 
     def __init__(self, prefixes: PrefixAutomaton, start: State, n_bytes: int) -> None:
         self._prefixes, self._start, self._n_bytes = prefixes, start, n_bytes
-        self._known: dict[State, tuple[Int32Array, Int32Array]] = {}
+        self._known: dict[State, tuple[Int32Array, Int64Array]] = {}
+        self._sizes = np.diff(prefixes.tokens.spellings.offsets)
         self.n = self._count()
 
     def __iter__(self) -> Iterator[Int32Array]:
         if not self._n_bytes:
             yield np.zeros(0, dtype=np.int32)
             return
-        stack: list[tuple[tuple[int, ...], State]] = [((), self._start)]
+        stack: list[tuple[tuple[int, ...], int, State]] = [((), self._n_bytes, self._start)]
         while stack:
-            before, state = stack.pop()
-            ids, texts = self._moves(state)
+            before, left, state = stack.pop()
+            ids, sizes = self._moves(state)
             inner = []
-            for id, text in zip(ids.tolist(), texts.tolist(), strict=True):
-                if text > self._n_bytes:
+            for id, size in zip(ids.tolist(), sizes.tolist(), strict=True):
+                if size >= left:
                     yield np.array((*before, id), dtype=np.int32)
                 else:
-                    inner.append(((*before, id), self._after(state, id)))
+                    inner.append(((*before, id), left - size, self._after(state, id)))
             stack += reversed(inner)
 
     def _count(self) -> int:
@@ -62,12 +63,15 @@ class Covers(SuggestsNames):
         if not self._n_bytes:
             return 1
         found: dict[State, int] = {}
-        stack = [self._start]
+        # A state says how many bytes were read.
+        stack = [(self._n_bytes, self._start)]
         while stack:
-            state = stack[-1]
-            ids, texts = self._moves(state)
-            inner = [self._after(state, id) for id in ids[texts <= self._n_bytes].tolist()]
-            missing = [target for target in inner if target not in found]
+            left, state = stack[-1]
+            ids, sizes = self._moves(state)
+            is_inner = sizes < left
+            inner = [self._after(state, id) for id in ids[is_inner].tolist()]
+            after = zip((left - sizes[is_inner]).tolist(), inner, strict=True)
+            missing = [(left, target) for left, target in after if target not in found]
             if missing:
                 stack += missing
             else:
@@ -75,12 +79,12 @@ class Covers(SuggestsNames):
                 stack.pop()
         return found[self._start]
 
-    def _moves(self, state: State) -> tuple[Int32Array, Int32Array]:
-        """Return the ids that can follow, ascending, and the states of the text after each."""
+    def _moves(self, state: State) -> tuple[Int32Array, Int64Array]:
+        """Return the ids that can follow, ascending, and the number of bytes of each."""
         if state not in self._known:
             bits = np.unpackbits(self._prefixes.mask(state).view(np.uint8), bitorder="little")
             ids = np.flatnonzero(bits).astype(np.int32)
-            self._known[state] = ids, self._prefixes.targets(state, ids)[3]
+            self._known[state] = ids, self._sizes[ids]
         return self._known[state]
 
     def _after(self, state: State, id: int) -> State:

@@ -21,7 +21,7 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint32Array
 from tokdfa.base.errors import LimitExceededError, WrongTypeError
 from tokdfa.base.locks import SHARED
 from tokdfa.jobs.guiding.byte_machines import steps_to
-from tokdfa.jobs.guiding.texts import Texts, texts_of
+from tokdfa.jobs.guiding.texts import Texts
 from tokdfa.jobs.guiding.tokens import NONE, Tokens
 from tokdfa.kernels.guiding import product as kernels
 from tokdfa.kernels.library import Struct
@@ -238,7 +238,7 @@ class PrefixAutomaton:
 def _of_all_texts(tokenizer: Tokenizer, form: Form | None) -> PrefixAutomaton:
     """Return the prefix automaton of all texts of a tokenizer, or of those in a form."""
     tokens = tokenizer.derived(Tokens) if form is None else tokenizer.derived(Tokens, form)
-    return PrefixAutomaton(tokens, texts_of(tokens, None, opening="start" if tokens.puts_space else "within"))
+    return PrefixAutomaton(tokens, Texts(tokens, tokens.beginnings.machine("start", len(tokens.special_ids))))
 
 
 def prefixes_of(tokens: Tokens, texts: Texts | None = None) -> PrefixAutomaton:

@@ -11,8 +11,9 @@ from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import Int32Array, checked_ids, id_array
 from tokdfa.base.errors import PatternError, TokenStreamError
 from tokdfa.jobs.guiding.byte_machines import ByteMachine
+from tokdfa.jobs.guiding.openings import Opening
 from tokdfa.jobs.guiding.prefixes import PrefixAutomaton, State, prefixes_of
-from tokdfa.jobs.guiding.texts import Opening, texts_of
+from tokdfa.jobs.guiding.texts import texts_of
 from tokdfa.jobs.guiding.tokens import Tokens
 
 
@@ -58,11 +59,11 @@ def start_of(
     """
     ids = _checked(tokens, prompt)
     states = _states_after(tokens, ids)
-    n_kept = _n_settled(tokens, ids) if heal else len(ids)
+    n_kept = _n_settled(tokens, ids, states) if heal else len(ids)
     given_back = b"".join(map(tokens.bytes_of, ids[n_kept:].tolist()))
-    opening = _opening(tokens, ids[:n_kept], given_back)
-    if behind and opening != "within":
-        behind, opening = b" " * (opening == "start") + behind, "within"
+    opening = _opening(tokens, ids[:n_kept])
+    if behind and not given_back and opening == "start" and tokens.beginnings.puts_space:
+        behind = b" " + behind
     prefixes = wanted.prefixes(tokens, given_back + behind, opening)
     # The automaton of all texts knows how a text has begun.
     text = states[n_kept].text if prefixes is prefixes_of(tokens) else prefixes.initial.text
@@ -110,7 +111,7 @@ def _states_after(tokens: Tokens, ids: Int32Array) -> list[State]:
     states = [every.initial]
     for index, id in enumerate(ids.tolist()):
         target = every.step(states[-1], id)
-        if tokens.puts_space and tokens.special[id] and every.is_final(states[-1]):
+        if tokens.beginnings.are_anew and tokens.special[id] and every.is_final(states[-1]):
             # The text after a special token begins anew.
             target = every.initial
         if target is None:
@@ -120,25 +121,21 @@ def _states_after(tokens: Tokens, ids: Int32Array) -> list[State]:
     return states
 
 
-def _n_settled(tokens: Tokens, ids: Int32Array) -> int:
+def _n_settled(tokens: Tokens, ids: Int32Array, states: list[State]) -> int:
     """Return the number of first ids that remain whatever text follows; it may be less than there are.
 
-    The text after a special token is encoded as if it were alone.
+    The text after a special token is encoded as if it were alone, unless a longer token may be found instead.
     """
-    begin, text = _last_text(tokens, ids)
-    return begin + len(tokens.tokenizer.stream().feed(text[tokens.puts_space :]))
+    firm = [0, *(at for at, id in enumerate(ids.tolist(), 1) if tokens.special[id] and not states[at].spelled)]
+    text = b"".join(map(tokens.bytes_of, ids[firm[-1] :].tolist()))
+    return firm[-1] + len(tokens.tokenizer.later.stream().feed(text))
 
 
-def _last_text(tokens: Tokens, ids: Int32Array) -> tuple[int, bytes]:
-    """Return the index after the last special token among ids, and the bytes that the ids from there on spell."""
+def _opening(tokens: Tokens, ids: Int32Array) -> Opening:
+    """Return where texts begin after the ids of a prompt."""
     specials = np.flatnonzero(tokens.special[ids])
     begin = int(specials[-1]) + 1 if len(specials) else 0
-    return begin, b"".join(map(tokens.bytes_of, ids[begin:].tolist()))
-
-
-def _opening(tokens: Tokens, kept: Int32Array, given_back: bytes) -> Opening:
-    """Return where texts begin after the ids that remain, and the text given back."""
-    before = _last_text(tokens, kept)[1] + given_back
-    if not tokens.puts_space or before not in (b"", b" "):
+    if begin and not tokens.beginnings.are_anew:
         return "within"
-    return "blank" if before else "start"
+    text = b"".join(map(tokens.bytes_of, ids[begin:].tolist()))
+    return "start" if not text else "blank" if tokens.beginnings.puts_space and text == b" " else "within"

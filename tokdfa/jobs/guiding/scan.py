@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from tokdfa.base.arrays import Int32Array
-from tokdfa.jobs.guiding.byte_machines import ByteMachine, product, without_words
+from tokdfa.jobs.guiding.byte_machines import NOWHERE, ByteMachine, product
 from tokdfa.jobs.guiding.forms import form_machines
+from tokdfa.jobs.guiding.longest_matches import longest_matches
 from tokdfa.kernels.dfa.explicit import tokens_from, trie_of
 from tokdfa.regex.trie import TokenTrie
 from tokdfa.regex.unicode.normalization import Form
@@ -21,30 +22,35 @@ _ANY = ByteMachine(np.array([[0], [1]], dtype=np.int32), np.zeros(256, dtype=np.
 
 
 class TextScan:
-    """The automaton that refuses texts with the content of a special token, and those that a form changes.
+    """The automaton that refuses texts in which other special tokens are found, and those that a form changes.
 
-    No content is within another one. A state is ``n_orders * text + order``, with a state of each of two automata:
-    ``table[256 * text + byte]`` finds contents and the characters that a form composes or does not have, and
-    ``orders[256 * order + byte]`` the marks out of order. State 0 belongs to the empty text, after which nothing is
-    refused that is not refused after every text. A text after a special token begins anew.
+    A state is ``n_orders * text + order``, with a state of each of two automata: ``table[256 * text + byte]`` finds
+    special tokens and the characters that a form composes or does not have, and ``orders[256 * order + byte]`` the
+    marks out of order. State 0 belongs to the empty text, after which nothing is refused that is not refused after
+    every text. After a special token, ``after_special[n_columns * text + special_column[k]]``, the form begins anew.
     """
 
-    def __init__(self, contents: Sequence[bytes], form: Form | None, trie: TokenTrie, n_ids: int) -> None:
-        self._trie = trie
-        machine = without_words(contents) if contents else _ANY
+    def __init__(self, specials: Mapping[int, bytes], form: Form | None, trie: TokenTrie, n_ids: int) -> None:
+        self._trie, self._ids = trie, np.array([*specials], dtype=np.int32)
+        contents = [content for content in specials.values() if content]
+        machine = longest_matches([*specials.values()]) if contents else _restarted(_ANY, len(specials))
         orders = _ANY
         if form is not None:
             orders, compositions = form_machines(form)
-            machine = product(compositions, machine)
+            machine = product(_restarted(compositions, len(specials)), machine)
         self.table, self.orders = _from_zero(machine), _from_zero(orders)
         self.n_orders = len(self.orders) // 256
         self.n_states = len(self.table) // 256 * self.n_orders
+        _, targets, self.special_column = machine.apart()
+        after = targets[1:] - np.int32(1)
+        self.after_special: Int32Array = np.where(after < 0, np.int32(REFUSED), after * np.int32(self.n_orders))
         # One entry an id: the state after it, from state 0.
         self.from_start: Int32Array = np.zeros(n_ids, dtype=np.int32)
         if contents or form is not None:
             text, order = self._after_words(self.table), self._after_words(self.orders)
             is_refused = (text < 0) | (order < 0)
             self.from_start[trie.words] = np.where(is_refused, REFUSED, text * self.n_orders + order)
+        self.from_start[self._ids] = self.after_special[0, self.special_column]
         self._differing: dict[int, Int32Array] = {0: np.zeros(0, dtype=np.int32)}
 
     def _after_words(self, table: Int32Array) -> Int32Array:
@@ -69,7 +75,8 @@ class TextScan:
         if state in self._differing:
             return self._differing[state]
         trie = self._trie
-        found: list[int] = []
+        after = self.after_special[state // self.n_orders, self.special_column]
+        found: list[int] = self._ids[after != self.from_start[self._ids]].tolist()
         stack = [(0, state, 0)]
         while stack:
             node, here, start = stack.pop()
@@ -89,3 +96,9 @@ def _from_zero(machine: ByteMachine) -> Int32Array:
     """Return the table of an automaton by states and bytes, with the initial state 0 and `REFUSED`: one row a state."""
     table: Int32Array = (machine.table[:, machine.column[:256]] - 1)[1:].reshape(-1).astype(np.int32)
     return table
+
+
+def _restarted(machine: ByteMachine, n: int) -> ByteMachine:
+    """Return an automaton over bytes that begins anew after each of a number of special tokens."""
+    target = np.where(np.arange(len(machine.table)) == NOWHERE, NOWHERE, machine.initial).astype(np.int32)
+    return machine.with_specials([target] * n)

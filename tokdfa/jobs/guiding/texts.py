@@ -5,7 +5,8 @@ The ids that the language and the pre-tokenizer cannot tell apart are read as on
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import BoolArray, Int32Array, Uint32Array
 from tokdfa.base.errors import PatternError, WrongTypeError
 from tokdfa.jobs.guiding.byte_machines import NOWHERE, ByteMachine, distances, has_size, machine_of, product, trimmed
+from tokdfa.jobs.guiding.openings import Opening
 from tokdfa.jobs.guiding.tokens import Tokens
 from tokdfa.kernels.guiding.product import merge_nodes
 from tokdfa.kernels.library import Struct
@@ -90,10 +92,6 @@ def _as_bits(begin: Int32Array, ids: Int32Array, n_ids: int) -> dict[str, np.nda
 
 _BYTES = bytes(range(256))
 
-Opening: TypeAlias = Literal["start", "blank", "within"]
-"""Where texts begin: after no text, so that a space is put before all but the empty one; after nothing but that space,
-so that the empty text cannot follow; or after other text, or without such a space."""
-
 
 class Texts:
     """A language of texts, over ids: an automaton over bytes; states 1 and above lead to the end of some text.
@@ -106,11 +104,11 @@ class Texts:
         self.n_states = len(machine.table) - 1
         # One entry a state: the least number of bytes and special tokens up to the end of a text; -1 if there is none.
         self.distance = distances(machine.table, machine.final)
-        bytewise, special_target = trimmed(machine, self.distance).apart()
+        bytewise, special_target, special_column = trimmed(machine, self.distance).apart()
         table, column, final = bytewise.table, bytewise.column, bytewise.final
         self._tokens, self._table, self._column = tokens, table, column
         self._bytewise = bytewise
-        self._special_target = special_target
+        self._special_target, self._special_column = special_target, special_column
         length = np.where(table == NOWHERE, np.iinfo(np.int32).max, self.distance[table])
         byte_of = np.zeros(table.shape[1], dtype=np.uint8)
         byte_of[column[::-1]] = np.arange(255, -1, -1, dtype=np.uint8)
@@ -119,7 +117,7 @@ class Texts:
         self.struct = Struct(
             "tokdfa_guide_texts", table=table, column=column, n_columns=table.shape[1], final=final,
             distance=self.distance, nearest=byte_of[length.argmin(axis=1)], special_target=special_target,
-            n_specials=special_target.shape[1], **groups._asdict(),
+            special_column=special_column, n_special_columns=special_target.shape[1], **groups._asdict(),
         )  # fmt: skip
 
     def has_size(self, total: int) -> bool:
@@ -130,7 +128,7 @@ class Texts:
         """Return the state after the text of an id; `NOWHERE` if no text of the language continues with it."""
         number = int(self._tokens.struct.fields["special_of"][id])
         if number >= 0:
-            return int(self._special_target[state, number])
+            return int(self._special_target[state, self._special_column[number]])
         return self.after(state, self._tokens.bytes_of(id))
 
     def after(self, state: int, data: bytes) -> int:
@@ -164,27 +162,49 @@ def texts_of(
     """Return a language of texts, over ids; between control tokens they are restricted to the texts of `without`.
 
     None is the language of all texts, in which special tokens cut the stream wherever they are. The texts come
-    after the bytes of `behind`. The `opening` is about tokenizers that put a space before every text.
+    after the bytes of `behind`; the `opening` says where these begin.
     """
+    ids = tokens.special_ids.tolist()
     machine = _wanted(tokens, wanted, behind, opening, has_controls)
     if without is not None:
-        without = _opened(without, opening)
-        begin, without = without.initial + len(behind), without.behind(behind)
-        # The streams with all texts, between control tokens, among those that remain.
-        ends = np.where(without.final, begin, NOWHERE).astype(np.int32)
-        controls = {*tokens.tokenizer.control_ids.tolist()}
-        targets = (ends if id in controls else without.after(tokens.bytes_of(id)) for id in tokens.special_ids.tolist())
-        machine = product(machine, without.with_specials(targets))
-    found = Texts(tokens, machine)
+        machine = product(machine, _without(tokens, without, behind, opening))
+    spelled = machine
+    if not tokens.beginnings.are_plain:
+        spelled = product(machine, tokens.beginnings.machine(opening, len(ids)))
+    found = Texts(tokens, spelled)
     if found.distance[found.initial] < 0:
         what = "no text is in the language" if without is None else "every text of the language has what is banned"
+        if distances(machine.table, machine.final)[machine.initial] >= 0:
+            what = "no text of the language can be encoded: decoding would change the spaces at its beginning"
+            what += " or after its special tokens"
         raise PatternError(what, value=wanted)
     return found
 
 
-def _opened(machine: ByteMachine, opening: Opening) -> ByteMachine:
-    """Return the automaton of the bytes that ids spell for texts."""
-    return machine.spaced() if opening == "start" else machine.nonempty() if opening == "blank" else machine
+def _without(tokens: Tokens, machine: ByteMachine, behind: bytes, opening: Opening) -> ByteMachine:
+    """Return the automaton of streams, some bytes before their texts, with a text of another one between controls."""
+    begin = machine.initial + len(behind)
+    controls = {*tokens.tokenizer.control_ids.tolist()}
+    machine, targets = _spelled(tokens, machine, behind, opening)
+    ends = np.where(machine.final, begin, NOWHERE).astype(np.int32)
+    each = zip(tokens.special_ids.tolist(), targets, strict=True)
+    return machine.with_specials(ends if id in controls else target for id, target in each)
+
+
+def _spelled(
+    tokens: Tokens, machine: ByteMachine, behind: bytes, opening: Opening
+) -> tuple[ByteMachine, Iterator[Int32Array]]:
+    """Return the automaton of the bytes that ids spell for texts, and the states after the content of special tokens.
+
+    No space is put before a special token.
+    """
+    contents = map(tokens.bytes_of, tokens.special_ids.tolist())
+    if opening == "within" or behind or not tokens.beginnings.puts_space:
+        machine = machine.behind(behind)
+        return machine, machine.after_each(contents)
+    begun, machine = machine.initial, machine.spaced()
+    first = np.arange(len(machine.table)) == machine.initial
+    return machine, (np.where(first, after[begun], after) for after in machine.after_each(contents))
 
 
 def _wanted(
@@ -198,22 +218,19 @@ def _wanted(
     are_found = bool(tokens.tokenizer.found_specials)
     if wanted is None:
         column = np.zeros(256, dtype=np.int32)
-        machine = ByteMachine(np.array([[0], [1]], dtype=np.int32), column, np.array([False, True]), 1)
-        machine = _opened(machine, opening).behind(behind)
-        if tokens.puts_space:
-            return machine.with_specials(np.zeros(len(machine.table), dtype=np.int32) for _ in ids)
-        every = np.where(machine.final, np.arange(len(machine.table)), NOWHERE).astype(np.int32)
-        # Before the texts come bytes that only their content spells.
-        return machine.with_specials(
-            np.where(machine.final | (not are_found), every, machine.after(tokens.bytes_of(id))) for id in ids
-        )
+        every = ByteMachine(np.array([[0], [1]], dtype=np.int32), column, np.array([False, True]), 1)
+        machine, targets = _spelled(tokens, every, behind, opening)
+        if are_found:
+            return machine.with_specials(targets)
+        return machine.with_specials([np.arange(len(machine.table), dtype=np.int32)] * len(ids))
     dfa = language(wanted, _BYTES) if isinstance(wanted, str) else wanted
     is_over_bytes = isinstance(dfa, TokenDFA) and dfa.alphabet.kind == "bytes"
     if not is_over_bytes or len(dfa.alphabet) != dfa.alphabet.n_symbols:
         hint = "tokdfa.language(pattern, bytes(range(256))) makes one"
         raise WrongTypeError("a language is a regular expression or an automaton over bytes", value=wanted, hint=hint)
-    machine = _opened(machine_of(dfa), opening).behind(behind)
+    machine, targets = _spelled(tokens, machine_of(dfa), behind, opening)
     nothing = np.zeros(len(machine.table), dtype=np.int32)
-    left_out = {*(ids if not are_found or tokens.puts_space else [] if has_controls else tokens.tokenizer.control_ids)}
+    left_out = {*(ids if not are_found else [] if has_controls else tokens.tokenizer.control_ids)}
     # A special token is the content with which the text spells it.
-    return machine.with_specials(nothing if id in left_out else machine.after(tokens.bytes_of(id)) for id in ids)
+    each = zip(ids, targets, strict=True)
+    return machine.with_specials(nothing if id in left_out else target for id, target in each)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import pairwise
 from typing import cast
 
@@ -13,15 +14,17 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.guiding.characters import characters_of
+from tokdfa.jobs.guiding.openings import Beginnings
 from tokdfa.jobs.guiding.scan import TextScan
 from tokdfa.jobs.guiding.splits import IdKinds, Splits
 from tokdfa.kernels.guiding.product import followers_of
 from tokdfa.kernels.library import Struct
 from tokdfa.regex.trie import TokenTrie
 from tokdfa.regex.unicode.normalization import Form
-from tokdfa.tokenizers.boundaries.added import check_overlaps, spelled_specials
+from tokdfa.tokenizers.boundaries.added import check_overlaps
 from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.neighbours import Neighbours
+from tokdfa.tokenizers.normalizers.sentencepiece import SPACE
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.pretokenizers.token_lift import TokenLift
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -90,10 +93,18 @@ class Tokens(OfTokenizer["Tokenizer"]):
     def __init__(self, tokenizer: Tokenizer, form: Form | None = None) -> None:
         is_bytewise = tokenizer.why_not("bytes") is None
         self.characters = None if is_bytewise else characters_of(tokenizer)
-        lift = TokenLift(_splitting_of(tokenizer) if self.characters is None else self.characters.split_nfa())
-        contents = spelled_specials(tokenizer)
-        check_overlaps(contents)
+        undivided: Collection[int] = ()
+        if self.characters is None:
+            lift = TokenLift(_splitting_of(tokenizer))
+        else:
+            split_nfa, undivided = self.characters.split_nfa()
+            lift = TokenLift(split_nfa)
+        # Added tokens with a visible space are looked for before texts have any: in ids, they are like all others.
+        found = [each for each in tokenizer.found_specials if self.characters is None or SPACE not in each.content]
+        if len({special.level for special in found}) > 1:
+            check_overlaps([special.content.encode() for special in found])
         super().__init__(tokenizer)
+        self.beginnings = Beginnings() if self.characters is None else self.characters.beginnings
         self.form = form
         self.n_ids = n = tokenizer.n_ids
         self.spellings = tokenizer.id_spellings if self.characters is None else self.characters.spellings
@@ -101,7 +112,7 @@ class Tokens(OfTokenizer["Tokenizer"]):
         alone = tokenizer.token_to_id[tokenizer.whole_piece_tokens]
         alone = alone[alone >= 0]
         self.special: BoolArray = np.zeros(n, dtype=np.bool_)
-        self.special[tokenizer.special_ids] = True
+        self.special[[special.id for special in found] if tokenizer.found_specials else tokenizer.special_ids] = True
         is_alone = np.zeros(n, dtype=np.bool_)
         is_alone[alone] = True
         of = tokenizer.neighbours
@@ -109,17 +120,17 @@ class Tokens(OfTokenizer["Tokenizer"]):
         # One entry an id: whether some canonical stream has it; special tokens are told apart.
         self.usable: BoolArray = (self.follow_sets.position >= 0) | is_alone
         self.usable &= ~self.special
-        undivided: tuple[int, ...] = ()
         if self.characters is not None:
             self.usable &= self.characters.usable
-            undivided = (1,)
         self.trie = TokenTrie(text.astype(np.int32), offsets, ~self.usable)
-        self.scan = TextScan(contents, form, self.trie, n)
+        self.special_ids: Int32Array = np.flatnonzero(self.special).astype(np.int32)
+        contents = {special.id: special.content.encode() for special in found}
+        specials = {id: contents.get(id, b"") for id in self.special_ids.tolist()}
+        self.scan = TextScan(specials, form, self.trie, n)
         merged = _merged(tokenizer, [*map(self.bytes_of, alone.tolist())])
         self.splits = Splits(lift, text, offsets, IdKinds(self.usable, self.special, is_alone, merged, undivided))
-        # The usable ids, in the order of the trie, and the ids of special tokens, ascending.
+        # The usable ids, in the order of the trie.
         self.words: Int32Array = self.trie.words.astype(np.int32)
-        self.special_ids: Int32Array = np.flatnonzero(self.special).astype(np.int32)
         special_of = np.full(n, -1, dtype=np.int32)
         special_of[self.special_ids] = np.arange(len(self.special_ids), dtype=np.int32)
         scan, trie = self.scan, self.trie
@@ -127,15 +138,12 @@ class Tokens(OfTokenizer["Tokenizer"]):
             "tokdfa_guide_ids",
             class_of=self.splits.class_of, row_of=self.follow_sets.row_of, position=self.follow_sets.position,
             special_of=special_of, from_start=scan.from_start, spelled=scan.table, order_after=scan.orders,
-            n_orders=scan.n_orders, text=text, offsets=offsets, symbol=trie.symbol, depth=trie.depth, end=trie.end,
-            first=trie.first, words=self.words, byte_id=self._ids_of_bytes(), special_ids=self.special_ids,
+            n_orders=scan.n_orders, after_special=scan.after_special, special_column=scan.special_column,
+            n_special_columns=scan.after_special.shape[1], text=text, offsets=offsets, symbol=trie.symbol,
+            depth=trie.depth, end=trie.end, first=trie.first, words=self.words, byte_id=self._ids_of_bytes(),
+            special_ids=self.special_ids,
             **self._ending(),
         )  # fmt: skip
-
-    @property
-    def puts_space(self) -> bool:
-        """Whether ids spell a space before every text but the empty one, which decoding removes."""
-        return self.characters is not None and self.characters.puts_space
 
     def _ids_of_bytes(self) -> Int32Array:
         """Return the id of each byte, -1 if it has none or only one given for whole pieces."""

@@ -46,6 +46,10 @@ typedef struct {
     int64_t n_spelled;
     const int32_t *order_after; /* order_after[256 * (state % n_orders) + byte]: likewise, the order of combining marks */
     int64_t n_orders;
+    /* after_special[n_special_columns * (state / n_orders) + special_column[k]]: likewise, after special token k */
+    const int32_t *after_special;
+    const int32_t *special_column;
+    int64_t n_special_columns;
     const uint8_t *text;    /* the bytes of id i are text[offsets[i]] to text[offsets[i + 1]] */
     const int64_t *offsets;
     const int32_t *symbol; /* the trie over bytes, by node in depth-first order: its last byte */
@@ -72,8 +76,10 @@ typedef struct {
     int64_t n_final;
     const int32_t *distance;       /* by state: the number of bytes and special tokens up to an end */
     const uint8_t *nearest;        /* by state: the byte after which the distance is least */
-    const int32_t *special_target; /* special_target[state * n_specials + k]: the state after special token k */
-    int64_t n_specials;
+    const int32_t *special_target; /* [state * n_special_columns + special_column[k]]: that after special token k */
+    int64_t n_special_columns;
+    const int32_t *special_column;
+    int64_t n_special_column;
     const int32_t *node_column; /* by node of the trie of columns */
     int64_t n_node_column;
     const int32_t *node_depth;

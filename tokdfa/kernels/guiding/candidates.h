@@ -91,8 +91,8 @@ NEVER_INLINE bool find_nearer(const tokdfa_guide *guide, int32_t text) {
         }
         node = reached == NOWHERE ? texts->node_end[node] : node + 1;
     }
-    for (int64_t k = 0; k < texts->n_specials; k++) {
-        const int32_t reached = texts->special_target[text * texts->n_specials + k];
+    for (int64_t k = 0; k < texts->n_special_column; k++) {
+        const int32_t reached = text_after_special(texts, text, k);
         const int64_t atom = texts->at_node[texts->n_node_column] + k;
         if (reached != NOWHERE && cache->least_ids[reached] == wanted && !add_nearer(guide, begin, atom, atom + 1)) {
             return false;

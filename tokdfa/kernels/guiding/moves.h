@@ -113,12 +113,17 @@ ALWAYS_INLINE int32_t text_through(const tokdfa_guide *guide, int32_t text, int6
     return text;
 }
 
+/* The state of the texts after special token k; NOWHERE if no text has it there. */
+ALWAYS_INLINE int32_t text_after_special(const tokdfa_guide_texts *texts, int32_t text, int64_t k) {
+    return texts->special_target[text * texts->n_special_columns + texts->special_column[k]];
+}
+
 /* The state of the texts after an id; NOWHERE if no text has it there. */
 ALWAYS_INLINE int32_t text_after(const tokdfa_guide *guide, int32_t text, int32_t id) {
     const tokdfa_guide_ids *ids = guide->ids;
     const tokdfa_guide_texts *texts = guide->texts;
     if (ids->special_of[id] >= 0) {
-        return texts->special_target[text * texts->n_specials + ids->special_of[id]];
+        return text_after_special(texts, text, ids->special_of[id]);
     }
     return text_through(guide, text, ids->offsets[id], ids->offsets[id + 1]);
 }
@@ -136,10 +141,13 @@ ALWAYS_INLINE int32_t text_at_node(const tokdfa_guide_texts *texts, int32_t *tra
 /* The state of the scan of the text after an id; -1 if it refuses the text. */
 ALWAYS_INLINE int32_t spelled_after(const tokdfa_guide *guide, int32_t spelled, int32_t id) {
     const tokdfa_guide_ids *ids = guide->ids;
-    if (spelled == 0 || ids->special_of[id] >= 0) {
+    if (spelled == 0) {
         return ids->from_start[id];
     }
     int64_t text = spelled / ids->n_orders, order = spelled % ids->n_orders;
+    if (ids->special_of[id] >= 0) {
+        return ids->after_special[ids->n_special_columns * text + ids->special_column[ids->special_of[id]]];
+    }
     for (int64_t at = ids->offsets[id]; at < ids->offsets[id + 1]; at++) {
         text = ids->spelled[256 * text + ids->text[at]];
         order = ids->order_after[256 * order + ids->text[at]];

@@ -104,8 +104,8 @@ TOKDFA_API int64_t tokdfa_guide_texts_after(const tokdfa_guide *guide, int32_t t
         }
         node = reached == NOWHERE ? texts->node_end[node] : node + 1;
     }
-    for (int64_t k = 0; k < texts->n_specials; k++) {
-        add_text(texts->special_target[text * texts->n_specials + k], mark, found, &n);
+    for (int64_t k = 0; k < texts->n_special_column; k++) {
+        add_text(text_after_special(texts, text, k), mark, found, &n);
     }
     for (int64_t k = 0; k < n; k++) {
         mark[found[k]] = 0;

@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 
 import tokdfa
-from tests.support.guided import Guided, continuations, guided, guided_in_form, guided_over_characters, some_languages
+from tests.support.guided import (
+    Guided,
+    continuations,
+    guided,
+    guided_in_form,
+    guided_over_characters,
+    guided_with_runs,
+    some_languages,
+)
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError, WrongTypeError
 
 TOKENIZER = tokdfa.default_tokenizer()
@@ -43,27 +51,33 @@ def check_budgets(guide: tokdfa.Guide, streams: Streams, source: random.Random) 
 
 
 @pytest.mark.parametrize(
-    ("make", "seed"), [*((guided, seed) for seed in range(8)), (guided_in_form, 0), (guided_over_characters, 2)]
+    ("make", "seed"),
+    [
+        *((guided, seed) for seed in range(8)),
+        (guided_in_form, 0),
+        *((guided_over_characters, seed) for seed in range(5)),
+        *((guided_with_runs, seed) for seed in range(2)),
+    ],
 )
 def test_masks_with_a_budget_are_those_of_all_streams_in_time(
     make: Callable[[int, Path], Guided], seed: int, tmp_path: Path
 ) -> None:
-    tokenizer, encode, symbols, keeps = make(seed, tmp_path)
-    source = random.Random(seed)
+    made, source = make(seed, tmp_path), random.Random(seed)
     narrower = 0
-    for language, texts in some_languages(source, symbols)[::2]:
-        streams = {tuple(encode(text)) for text in texts if keeps(text)}
-        narrower += check_budgets(tokdfa.guide(tokenizer, language), streams, source)
-        prompt = encode(source.choice(symbols))
-        after = [encode(text) for text in (tokenizer.decode(prompt) + text for text in texts) if keeps(text)]
-        guide = tokdfa.guide(tokenizer, language, prompt=prompt, heal=True)
+    for language, texts in some_languages(source, made.symbols)[::2]:
+        streams = {tuple(made.encode(text)) for text in texts if made.keeps(text)}
+        narrower += check_budgets(tokdfa.guide(made.tokenizer, language), streams, source)
+        prompt = made.prompt(source)
+        wholes = [made.tokenizer.decode(prompt) + text for text in texts]
+        after = [made.encode(whole) for whole in wholes if made.keeps(whole)]
+        guide = tokdfa.guide(made.tokenizer, language, prompt=prompt, heal=True)
         narrower += check_budgets(guide, {tuple(stream[len(guide.kept) :]) for stream in after}, source)
-    assert narrower > 50
+    assert narrower > 30
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_bans_and_budgets_together(seed: int, tmp_path: Path) -> None:
-    tokenizer, encode, symbols, _ = guided(2 * seed, tmp_path)
+    tokenizer, encode, symbols, *_ = guided(2 * seed, tmp_path)
     source = random.Random(seed)
     language, texts = some_languages(source, symbols)[0]
     banned = source.choice(symbols)
