@@ -1,4 +1,4 @@
-r"""Graphemes as Oniguruma cuts them, for \X, \y and \Y: by the rules of Unicode 16, but for those of conjuncts.
+r"""Graphemes as Oniguruma cuts them, for \X, \y and \Y: by the rules of Unicode 16 except for conjuncts.
 
 In "e\u0301🇫🇷🇩" there are three: a letter with its accent, a pair of flags, half a pair. Whether two flags belong
 together depends on the number of flags before them, those before the match included. The end of a text is

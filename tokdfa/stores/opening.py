@@ -109,7 +109,7 @@ def open_store(path: str | Path, *, dtype: str | None = None, field: str | None 
 def open_shard(path: str | Path, *, dtype: str | None = None, field: str | None = None) -> Store:
     """Open one of several stores: the type is for raw integers that do not record it, the field for records.
 
-    Errors are those of :func:`open_store`.
+    Errors are as in :func:`open_store`.
     """
     try:
         store = open_store(path, field=field)

@@ -92,7 +92,7 @@ def check_words(text: Uint8Array, offsets: Int64Array, gap: int) -> None:
     if not 0 < n_words < 1 << 31 or gap not in (0, 1):
         raise ValueError(f"{n_words} words with gaps of {gap}")
     if offsets[0] < 0 or offsets[-1] > len(text) or (np.diff(offsets) < gap).any():
-        raise ValueError("the offsets are not those of words")
+        raise ValueError("the offsets are not offsets of words")
 
 
 def sort_words(text: Uint8Array, offsets: Int64Array, gap: int) -> Int32Array:

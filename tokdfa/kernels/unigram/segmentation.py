@@ -117,7 +117,7 @@ def packed_trie(words: Sequence[bytes]) -> tuple[Int32Array, Int32Array]:
 def packed_trie_of(text: Uint8Array, offsets: Int64Array, gap: int) -> tuple[Int32Array, Int32Array]:
     """Return the results of :func:`packed_trie` for the words ``text[offsets[i] : offsets[i + 1] - gap]``."""
     if gap not in (0, 1) or offsets[0] < 0 or offsets[-1] > len(text) or np.diff(offsets).min(initial=2) <= gap:
-        raise ValueError("the offsets are not those of words")
+        raise ValueError("the offsets are not offsets of words")
     # An empty array has no address.
     text = text if len(text) else np.zeros(1, dtype=np.uint8)
     trie = ffi.new("tokdfa_unigram_trie *")

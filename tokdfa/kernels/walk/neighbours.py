@@ -115,7 +115,7 @@ def characters_of_runs(
     there are none in that direction.
     """
     if indices.min(initial=0) < 0 or indices.max(initial=-1) >= len(ids):
-        raise ValueError("the places must be those of ids")
+        raise ValueError("the places must be places of ids")
     step = 1 if forwards else -1
     characters: Int32Array = np.empty(len(indices), dtype=np.int32)
     given = (tables.pointer, ids, len(ids), indices, len(indices), step, is_all)

@@ -66,7 +66,7 @@ def _check_words(symbols: Int32Array, offsets: Int64Array, ids: Int32Array, n_be
     if not 0 <= n_beginnings <= len(ids) == len(offsets) - 1 or not 0 < n_kinds < 1 << 24:
         raise ValueError(f"{len(ids)} ids of {len(offsets) - 1} words, {n_beginnings} and {n_kinds}")
     if offsets[0] != 0 or offsets[-1] != len(symbols) or (np.diff(offsets) < 1).any() or len(symbols) >= 1 << 30:
-        raise ValueError("the offsets are not those of words")
+        raise ValueError("the offsets are not offsets of words")
     if symbols.min(initial=0) < 0 or symbols.max(initial=0) >= n_kinds or ids.min(initial=0) < 0:
         raise ValueError("a symbol or an id out of range")
 

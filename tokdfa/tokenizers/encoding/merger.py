@@ -27,7 +27,7 @@ class Tokenized(NamedTuple):
 class Merger:
     """Merging by priority, ties going to the leftmost pair, until no pair is left, for any dictionary, proper or not.
 
-    `merges` are all merging pairs; those of the rules of the dictionary, unless they are given.
+    `merges` are all merging pairs; by default the rules of the dictionary.
 
     Notes
     -----

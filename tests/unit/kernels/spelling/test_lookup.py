@@ -102,7 +102,7 @@ def test_offsets_are_checked() -> None:
     table = WordTable(text, np.array([0, 1]))
     assert table.find_in(text, np.array([1, 2, 2, 4])).tolist() == [0, -1, -1]
     for offsets in ([0, 5], [3, 2], [-1, 2]):
-        with pytest.raises(ValueError, match=r"^the offsets are not those of words$"):
+        with pytest.raises(ValueError, match=r"^the offsets are not offsets of words$"):
             table.find_in(text, np.array(offsets, dtype=np.int64))
 
 

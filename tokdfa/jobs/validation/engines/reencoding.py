@@ -41,7 +41,7 @@ class TextComparison:
     `window` whether the stream was cut out of a longer one; only if the trip cuts texts. With `pieces`, the tables of a
     tokenizer with a pre-tokenizer and a dictionary over bytes, the pieces of the text are compared with the ids until
     the pre-tokenizer drops text (`drops_text`). `following` is the round trip of the text from the next token on, if
-    something of the text before counts; `size` the number of ids that are judged at once, by default that of `tuning`.
+    something of the text before counts; `size` the number of ids that are judged at once, by default as in `tuning`.
 
     A violation found in a window is one in any context. The reverse is not promised for the ids before the first cut
     and after the last.
