@@ -53,7 +53,6 @@ def signalled_after(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
-        gc.unfreeze()
 
 
 @cache

@@ -47,9 +47,6 @@ def grown(member: Member, asked: list[Question], rounds: int) -> int:
     They are asked of a tokenizer that is loaded for it: the buffer that a question renews takes no more than the one
     before, but where that was made earlier, its release is not counted.
     """
-    # Objects that exist already are not scanned by each collection.
-    gc.collect()
-    gc.freeze()
     tracemalloc.start()
     try:
         fresh = replace(member, tokenizer=member.load())
@@ -67,7 +64,6 @@ def grown(member: Member, asked: list[Question], rounds: int) -> int:
         return least
     finally:
         tracemalloc.stop()
-        gc.unfreeze()
 
 
 def check(member: Member, drawn: random.Random, rounds: int = 2, share: float = 1 / 8) -> Counter[str]:
