@@ -15,9 +15,9 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 
 
 def _members(name: str) -> list[tuple[AnyTokenizer, list[str]]]:
-    drawn = random.Random(name)
     return [
-        (FAMILIES[name](drawn).tokenizer, ["".join(drawn.choices(PARTS, k=5)) for _ in range(20)]) for _ in range(3)
+        (FAMILIES[name](drawn).tokenizer, ["".join(drawn.choices(PARTS, k=5)) for _ in range(20)])
+        for drawn in map(random.Random, range(3))
     ]
 
 

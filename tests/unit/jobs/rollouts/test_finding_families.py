@@ -16,9 +16,9 @@ from tokdfa.jobs.rollouts.spans import in_order, joined
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_streams_at_once_have_the_spanes_of_each(family: str) -> None:
+def test_streams_at_once_have_the_spans_of_each(family: str) -> None:
     n_found = 0
-    for seed in seeds(20):
+    for seed in seeds(8):
         drawn = random.Random(seed)
         member = FAMILIES[family](drawn)
         tokenizer = member.tokenizer
@@ -36,4 +36,4 @@ def test_streams_at_once_have_the_spanes_of_each(family: str) -> None:
         for mine, theirs in zip(found, expected, strict=True):
             assert mine.tolist() == theirs.tolist(), (seed, [ids.tolist() for ids in streams])
         n_found += len(found.bounds)
-    assert n_found > 50
+    assert n_found > 20

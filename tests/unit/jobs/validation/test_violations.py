@@ -16,7 +16,7 @@ from tokdfa.jobs.validation.api import check
 from tokdfa.jobs.validation.violations import KINDS, Outline, Spans
 from tokdfa.jobs.validation.window import Tuning
 
-N_SEEDS = 20
+N_SEEDS = 8
 AT_ONCE = ("ranks", "improper ranks", "bytes", "bytes, NFC", "Llama-2", "Gemma", "WordPiece", "BPE of SentencePiece")
 # The kinds that are found from arrays, each where the examples must reach it.
 REACHED = {
@@ -31,7 +31,7 @@ REACHED = {
 def test_outlines_are_those_of_violations(family: str) -> None:
     met: Counter[str] = Counter()
     for seed in seeds(N_SEEDS):
-        drawn = random.Random(f"{family} {seed}")
+        drawn = random.Random(seed)
         member = FAMILIES[family](drawn)
         documents = drawn.choice([None, drawn.choice(member.ids)])
         for _ in range(3):

@@ -37,7 +37,7 @@ WALKED = ("ranks", "improper ranks", "bytes", "bytes, whole words", "bytes, NFC"
 @pytest.mark.parametrize("family", FAMILIES)
 def test_all_violations_are_those_of_a_stream(family: str) -> None:
     met: Counter[str] = Counter()
-    for seed in seeds(16):
+    for seed in seeds(8):
         drawn = random.Random(seed)
         member = FAMILIES[family](drawn)
         tokenizer = member.tokenizer
@@ -66,7 +66,7 @@ def test_all_violations_are_those_of_a_stream(family: str) -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_documents_windows_and_chunks_are_judged_as_one_by_one(family: str) -> None:
     n_wrong = n_spans = 0
-    for seed in seeds(14):
+    for seed in seeds(14 if family in WALKED else 6):
         drawn = random.Random(seed)
         member = FAMILIES[family](drawn)
         tokenizer = member.tokenizer
@@ -99,14 +99,14 @@ def test_documents_windows_and_chunks_are_judged_as_one_by_one(family: str) -> N
             assert [*first.violations] == [*expected.violations[:1]], (seed, ids, options)
             n_wrong += not expected
             n_spans += sum(isinstance(part, Spans) for part in by_chunks.violations._parts)
-    assert n_wrong > 10
+    assert n_wrong > 5
     assert (n_spans > 5) >= (family in WALKED)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_ids_that_are_not_utf8_have_the_same_violations_however_they_come(family: str) -> None:
     n_broken = 0
-    for seed in seeds(8):
+    for seed in seeds(5):
         drawn = random.Random(seed)
         member = FAMILIES[family](drawn)
         tokenizer = member.tokenizer
@@ -133,7 +133,7 @@ def _with_broken(drawn: random.Random, member: Member, partial: list[int]) -> li
 def test_what_a_symbol_that_is_not_utf8_reaches_back_to_does_not_depend_on_how_ids_come(form: str) -> None:
     # Neighbours that a special token has side by side are a boundary for the table, but do not decide on their own.
     n_broken = 0
-    for seed in range(30):
+    for seed in range(12):
         drawn = random.Random(seed)
         member = _with_letters_of_a_special_token(drawn, form)
         assert member is not None
@@ -149,7 +149,7 @@ def test_what_a_symbol_that_is_not_utf8_reaches_back_to_does_not_depend_on_how_i
                 ids += [id for symbol in text for id in member.encode(symbol) or ()]
                 ids += drawn.choices(broken, k=drawn.randrange(3))
             n_broken += _is_alike_however_it_comes(drawn, member, ids)
-    assert n_broken > 50
+    assert n_broken > 20
 
 
 def _with_letters_of_a_special_token(drawn: random.Random, form: str) -> Member | None:
@@ -245,7 +245,7 @@ def test_violations_compare_and_copy_like_a_tuple() -> None:
 
 def test_the_last_cut_before_each_index_is_found() -> None:
     drawn = np.random.default_rng(1)
-    for _ in range(2_000):
+    for _ in range(500):
         ids = np.arange(drawn.integers(1, 400), dtype=np.int32)
         is_cut = drawn.random(len(ids)) < drawn.choice([0, 0.01, 0.05, 0.3, 0.9])
         between = np.unique(drawn.integers(0, len(ids), 2 * drawn.integers(1, 8)))
