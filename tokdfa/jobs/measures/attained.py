@@ -41,8 +41,11 @@ class Texts:
         self.n_characters: Int64Array = np.diff(begun[offsets]).astype(np.int64)
         none = np.zeros_like(self.n_bytes)
         self.paths = Paths(streams, Weights(none[None], self.n_bytes[None], none), budget)
-        # A text is found even if the time for a proof is over.
-        self.paths_to_texts = self.paths.within(Budget(max_seconds=_SECONDS_FOR_TEXT, what="a first text"))
+
+    @property
+    def paths_to_texts(self) -> Paths:
+        """The paths with some time of their own: a text is found even if the time for a proof is over."""
+        return self.paths.within(Budget(max_seconds=_SECONDS_FOR_TEXT, what="a first text"))
 
     @cached_property
     def reached(self) -> Climb:
@@ -70,10 +73,11 @@ class Texts:
 
     def short(self) -> Iterator[Pumped]:
         """Yield streams of one label or more, one for each final state, the shortest first."""
-        climb, is_any = start_of(self.paths_to_texts), False
+        paths = self.paths_to_texts
+        climb, is_any = start_of(paths), False
         while len(climb.frontier):
             reached = climb.advance()
-            for code in reached[are_final(self.paths_to_texts, reached)].tolist():
+            for code in reached[are_final(paths, reached)].tolist():
                 is_any = True
                 yield Pumped(after=tuple(climb.path(code)[1]))
         if not is_any:

@@ -49,6 +49,12 @@ class ByteStreams(Streams):
             self._n_kept -= len(self._edges.popitem(last=False)[1].labels)
         return found
 
+    def step(self, base: int, row: int, label: int) -> int:
+        # PERF: the edges of a base with 100,000 ids take 5 ms, one step some microseconds.
+        split, spelled, text = self._keys[base]
+        state = self._prefixes.step(State(split, row, spelled, text), label) if self.ordinary[label] else None
+        return -1 if state is None else self._base((state.split, state.spelled, state.text))
+
     def _bases(self, split: Int32Array, spelled: Int32Array, text: Int32Array) -> Int32Array:
         """Return the bases of states, -1 where there is none."""
         keys = np.stack((split, spelled, text), axis=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import islice
+from math import ceil
 
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.jobs.measures.attained import MOST_TRIED, Texts
@@ -22,21 +23,34 @@ def most_of_other(texts: Texts, other: AnyTokenizer) -> Extreme:
         what = "the ratio of another tokenizer's tokens is not known of WordPiece, where a space is no token"
         raise UnsupportedFeatureError(what, hint="exchange the tokenizers")
     value, stream = _first(texts, other)
-    proved = max(Fraction(int(product.most.max())), value)
+    proved = max(Fraction(product.greatest), value)
     try:
         if value < proved:
             product.prepare()
-            proved = max(Fraction(product.greatest()), value)
+        # Paths that begin anywhere are few, but a cycle of them may be of no text.
         for from_start in (False, True):
             ratio = value if from_start else max(value, Fraction(1))
-            while value < proved and (found := product.cycle(ratio, from_start=from_start)) is not None:
+            while ratio < proved:
+                tried = ratio if from_start else _between(ratio, proved)
+                found = product.cycle(tried, from_start=from_start)
+                if found is None:
+                    proved = tried
+                    continue
                 ratio, better = _better(texts, found)
-                if _ratio_of(texts, better, other) == ratio:
+                if ratio > value and _ratio_of(texts, better, other) == ratio:
                     value, stream = ratio, better
-            proved = min(proved, ratio)
     except LimitExceededError:
-        pass
+        proved = max(min(proved, Fraction(product.greatest)), value)
     return texts.extreme(stream, value, proved)
+
+
+def _between(low: Fraction, high: Fraction) -> Fraction:
+    """Return a whole number between two ratios, about their mean; the lower one if there is none.
+
+    The greater a ratio, the faster it is proved that none is beyond it, and the bound is known if the time is over.
+    """
+    middle = Fraction(ceil((low + high) / 2))
+    return middle if low < middle < high else low
 
 
 def _better(texts: Texts, found: Found) -> tuple[Fraction, Pumped]:

@@ -25,6 +25,8 @@ from tokdfa.base.budget import Budget
 from tokdfa.jobs.measures.climbing import RESET
 from tokdfa.jobs.measures.streams import Streams
 
+_MOST_TOGETHER = 4096
+
 
 class Side:
     """The canonical streams of one of two tokenizers, with states as numbers: base and row."""
@@ -43,7 +45,7 @@ class Side:
         key = code, id
         if key not in self._steps:
             base, row = divmod(code, self.n_rows)
-            found = int(self.streams.after(base, row, np.array([id]))[0])
+            found = self.streams.step(base, row, id)
             self._steps[key] = None if found < 0 else found * self.n_rows + int(self.streams.sets.row_of[id])
         return self._steps[key]
 
@@ -61,27 +63,25 @@ class Side:
 
     def all_targets(self, budget: Budget) -> dict[int, list[int]]:
         """Return for each id the states that it leads to from any base, whether or not the rows allow it."""
-        found: list[Int64Array] = []
-        n_ids = len(self.word)
-        base = n_bases = 0
-        seen = np.ones(1, dtype=np.bool_)
-        waiting = [0]
+        found, seen, waiting = list[Int64Array](), np.ones(1, dtype=np.bool_), [0]
+        # From most bases an id leads to the same base as from the one before.
+        latest = np.full((2, len(self.word)), -1, dtype=np.int64)
         while waiting:
-            base = waiting.pop()
             budget.check_time()
-            edges = self.streams.edges(base)
-            for part in (edges.free, edges.cut):
-                is_any = part >= 0
-                found.append(np.unique(part[is_any].astype(np.int64) * n_ids + edges.labels[is_any]))
-                targets = np.unique(part[is_any])
-                n_bases = max(n_bases, int(targets.max(initial=0)) + 1)
-                seen = np.append(seen, np.zeros(max(n_bases - len(seen), 0), dtype=np.bool_))
-                waiting += targets[~seen[targets]].tolist()
-                seen[targets] = True
-            if len(found) > 256:
+            edges = self.streams.edges(waiting.pop())
+            for last, part in zip(latest, (edges.free, edges.cut), strict=True):
+                is_new = (part >= 0) & (part != last[edges.labels])
+                ids, targets = edges.labels[is_new].astype(np.int64), part[is_new].astype(np.int64)
+                last[ids] = targets
+                found.append(targets * len(self.word) + ids)
+                n_more = int(targets.max(initial=0)) + 1 - len(seen)
+                seen = np.append(seen, np.zeros(max(n_more, 0), dtype=np.bool_))
+                new = np.unique(targets[~seen[targets]])
+                waiting += new.tolist()
+                seen[new] = True
+            if len(found) > _MOST_TOGETHER:
                 found = [np.unique(np.concatenate(found))]
-        pairs = np.unique(np.concatenate(found))
-        bases, ids = pairs // n_ids, pairs % n_ids
+        bases, ids = np.divmod(np.unique(np.concatenate(found)), len(self.word))
         codes = bases * self.n_rows + self.streams.sets.row_of[ids]
         order = np.argsort(ids, kind="stable")
         begins = np.flatnonzero(np.append(True, np.diff(ids[order]) > 0))
@@ -196,14 +196,9 @@ class Product:
         gaining: BoolArray = self.most > least
         return gaining
 
+    @property
     def greatest(self) -> int:
-        """Return the most tokens of the second that end within an id of the first, after any text."""
-        known = 1
-        for id in np.argsort(-self.most, kind="stable").tolist():
-            if self.most[id] <= known:
-                break
-            self._gaining(int(self.most[id]) - 1)
-            known = max(known, int(self.most[id]))
+        """The most tokens of the second that end within an id of the first, after any text, as far as is known."""
         # One without bytes may come first.
         return int(self.most.max(initial=1)) + self._second.has_empty
 
@@ -222,7 +217,7 @@ class Product:
             self._budget.check_time()
             node = queue.popleft()
             queued.discard(node)
-            least = None if from_start else (top - sums[node]) // bottom
+            least = None if from_start else (top - sums[node]) // bottom - (node == _START and self._second.has_empty)
             for target, id, count in self._after(node, least):
                 sum = sums[node] + (0 if id == RESET else bottom * count - top)
                 if sum <= sums.get(target, sum - 1 if from_start else 0):
@@ -238,7 +233,7 @@ class Product:
 
     def _roots(self, ratio: Fraction) -> dict[_Node, int]:
         """Return the states after the ids that gain, following any text, with the greatest sums."""
-        sums: dict[_Node, int] = {}
+        sums: dict[_Node, int] = {_START: 0}
         for id in np.flatnonzero(self._gaining(ratio.numerator // ratio.denominator)).tolist():
             for code, pending, count in self._ends[id]:
                 sum = ratio.denominator * count - ratio.numerator

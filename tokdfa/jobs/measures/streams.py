@@ -99,6 +99,10 @@ class Streams(ABC):
         found[edges.labels[at] != labels] = -1
         return found
 
+    def step(self, base: int, row: int, label: int) -> int:
+        """Return the base after a label in the state of a base and a row; -1 if there is none."""
+        return int(self.after(base, row, np.array([label]))[0])
+
     def labels_of(self, ids: Iterable[int]) -> tuple[int, ...] | None:
         """Return the labels of a path with some ids that ends in a final state; None if there is none."""
         paths: _Paths = {(0, 0): ()}

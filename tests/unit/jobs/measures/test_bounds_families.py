@@ -16,6 +16,7 @@ import tokenizers
 
 import tokdfa
 from tests.support.tokenizer_files import added_token
+from tokdfa.base.errors import LimitExceededError
 from tokdfa.jobs.measures.of_tokenizers import streams_of
 from tokdfa.jobs.measures.streams import Streams
 
@@ -161,6 +162,56 @@ def test_all_short_texts_of_word_pieces_are_within_the_bounds(tmp_path: Path) ->
     seen = outcomes(random_wordpiece, range(10), tmp_path)
     assert seen["attained"] >= 15, seen
     assert seen["not exact"] <= 15, seen
+
+
+def pairs_compared(draws: tuple[Draw, Draw], seeds: range, folder: Path) -> dict[str, int]:
+    """Compare the most tokens of another tokenizer with all short texts; return how many cases there were of each kind.
+
+    Where a part of a text is repeated, its ratio is of two texts of the library.
+    """
+    seen = {"attained": 0, "approached": 0, "above 1": 0, "proved": 0, "bounded only": 0, "no text": 0}
+    for seed in seeds:
+        source, loaded, libraries = random.Random(seed), [], []
+        for number, draw in enumerate(draws):
+            path = folder / f"{seed}-{number}.json"
+            path.write_text(json.dumps(draw(source)))
+            loaded.append(tokdfa.load(path))
+            libraries.append(tokenizers.Tokenizer.from_file(str(path)))
+        given = [canonical(each, {*of.control_ids.tolist()}) for each, of in zip(libraries, loaded, strict=True)]
+        ratios = [Fraction(len(given[1][text]), len(ids)) for text, ids in given[0].items() if text in given[1]]
+        try:
+            found = tokdfa.bounds(loaded[0], other=loaded[1], max_seconds=2.0).other
+        except LimitExceededError:
+            assert not ratios, seed
+            seen["no text"] += 1
+            continue
+        assert found is not None
+        assert found.value is not None
+        assert found.proved is not None
+        assert max(ratios, default=0) <= found.proved, (seed, found)
+        texts = [found.text]
+        if found.repeated is not None:
+            at = found.text.index(found.repeated)
+            texts = [found.text[:at] + found.repeated * times + found.text[at:] for times in (8, 16)]
+        counts = [[len(each.encode(text, add_special_tokens=False).ids) for each in libraries] for text in texts]
+        first, last = (counts[0], counts[1]) if found.repeated is not None else ([0, 0], counts[0])
+        assert found.value == Fraction(last[1] - first[1], last[0] - first[0]), (seed, found)
+        seen["approached" if found.repeated is not None else "attained"] += 1
+        seen["above 1"] += found.value > 1
+        seen["proved" if found.is_exact else "bounded only"] += 1
+    return seen
+
+
+def test_short_texts_have_no_more_tokens_of_another_tokenizer(tmp_path: Path) -> None:
+    seen = pairs_compared((random_file, random_file), range(20), tmp_path)
+    assert min(seen["attained"], seen["approached"], seen["above 1"], seen["proved"]) >= 1, seen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draws", [(random_file, random_file), (random_file, random_wordpiece)])
+def test_many_pairs_have_no_more_tokens_of_another_tokenizer(draws: tuple[Draw, Draw], tmp_path: Path) -> None:
+    seen = pairs_compared(draws, range(1000, 1500), tmp_path)
+    assert min(seen["attained"], seen["above 1"], seen["proved"]) >= 20, seen
 
 
 @pytest.mark.slow
