@@ -8,7 +8,8 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import _lru_cache_wrapper
+from functools import _lru_cache_wrapper, cache
+from itertools import compress
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -83,11 +84,19 @@ class Subject:
 
 def forget() -> None:
     """Drop what is remembered for all tokenizers, so that one that is loaded shares nothing with others."""
-    for found in gc.get_objects():
-        if isinstance(found, _lru_cache_wrapper):
-            module = str(found.__module__)
-            if module.startswith("tokdfa.") and not module.startswith("tokdfa.regex.unicode"):
-                found.cache_clear()
+    for remembered in remembered_for_all(len(sys.modules)):
+        remembered.cache_clear()
+
+
+@cache
+def remembered_for_all(n_modules: int) -> list[Any]:
+    """Return the functions of the package that remember their results, once so many modules are imported."""
+    gc.unfreeze()  # The collector does not tell objects that are frozen.
+    found = [each for each in gc.get_objects() if isinstance(each, _lru_cache_wrapper)]
+    gc.freeze()
+    modules = [str(each.__module__) for each in found]
+    is_meant = [name.startswith("tokdfa.") and not name.startswith("tokdfa.regex.unicode") for name in modules]
+    return [*compress(found, is_meant)]
 
 
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=8).map("".join)
@@ -236,12 +245,12 @@ def random_subject(kind: str, seed: int, folder: Path, *, shares: bool = True) -
 @pytest.mark.parametrize("kind", random_files.KINDS)
 def test_any_history_of_random_files(kind: str, tmp_path: Path) -> None:
     n = 0
-    for seed in range(6):
+    for seed in range(4):
         subject = random_subject(kind, seed, tmp_path)
         if subject is not None:
             assert_laws_of_any_history(subject, 2, 5)
             n += 1
-    assert n > 2
+    assert n > 1
 
 
 @pytest.mark.slow
