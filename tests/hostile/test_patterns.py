@@ -19,7 +19,7 @@ from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 from tokdfa.tokenizers.pretokenizers.splitter import Splitter
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
-SECONDS = 0.12
+SECONDS = 0.05
 # A begun step is ended: a table that is being written, a parser that cannot be stopped. In seconds of the processor,
 # so that a busy machine makes no difference.
 MOST_SECONDS = 3.0

@@ -244,11 +244,14 @@ def _drawn_until_read(name: str, member: Callable[[random.Random], Member | None
 def _drawn_once(draw: Callable[[random.Random], Member]) -> Callable[[random.Random], Member]:
     """Return a family that returns the member of a state of `drawn` again: some have machines of several seconds."""
     found: dict[object, tuple[Member, object]] = {}
+    most = 64
 
     def again(drawn: random.Random) -> Member:
         before = drawn.getstate()
         if before not in found:
             member = draw(drawn)
+            if len(found) == most:
+                found.clear()
             found[before] = member, drawn.getstate()
         member, after = found[before]
         drawn.setstate(after)  # type: ignore[arg-type]
@@ -281,4 +284,4 @@ FAMILIES: dict[str, Callable[[random.Random], Member]] = {
         for name in OF_MODELS
     },
 }
-FAMILIES["bytes, any steps"] = _drawn_once(FAMILIES["bytes, any steps"])
+FAMILIES |= {name: _drawn_once(draw) for name, draw in FAMILIES.items() if name.endswith("any steps")}

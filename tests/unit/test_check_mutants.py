@@ -8,7 +8,6 @@ checks either, as the next step fails; these checks are there for a clear answer
 from __future__ import annotations
 
 import ast
-import copy
 import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -54,15 +53,25 @@ def found_in(node: ast.AST, inside: str = "") -> Iterator[tuple[str, ast.AST]]:
 CHECKS = dict(found_in(TREE))
 
 
+def place_of(node: ast.AST) -> tuple[int, int, int, int, type] | None:
+    """Return the lines and columns of a node, and its class; None if it has no place of its own."""
+    if not isinstance(node, ast.expr | ast.stmt):
+        return None
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
+    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset, type(node)
+
+
 def without(name: str) -> ModuleType:
     """Return the checker without a check; its arguments are still evaluated."""
-    tree = copy.deepcopy(TREE)
-    (check,) = (node for found, node in found_in(tree) if found == name)
+    check = place_of(CHECKS[name])
+    assert check is not None
 
     class Leave(ast.NodeTransformer):
         def visit(self, node: ast.AST) -> Any:
-            if node is not check:
-                return self.generic_visit(node)
+            place = place_of(node)
+            if place != check:
+                return self.generic_visit(node) if place is None or place[0] <= check[0] <= place[1] else node
             if isinstance(node, ast.Raise):
                 return ast.copy_location(ast.Pass(), node)
             assert isinstance(node, ast.Call)
@@ -70,7 +79,8 @@ def without(name: str) -> ModuleType:
 
     module = ModuleType("mutant")
     module.__file__ = str(SOURCE)
-    exec(compile(ast.fix_missing_locations(Leave().visit(tree)), "mutant", "exec"), module.__dict__)
+    tree = Leave().visit(ast.parse(SOURCE.read_text("utf-8")))
+    exec(compile(ast.fix_missing_locations(tree), "mutant", "exec"), module.__dict__)
     return module
 
 

@@ -142,7 +142,7 @@ def small_file(drawn: random.Random) -> dict[str, Any]:
 def test_equal_fingerprints_are_those_of_equivalent_tokenizers(tmp_path: Path) -> None:
     met: Counter[str] = Counter()
     path = tmp_path / "tokenizer.json"
-    for seed in seeds(90):
+    for seed in seeds(60):
         drawn = random.Random(seed)
         file = small_file(drawn)
         pair = []
@@ -249,7 +249,7 @@ for path in sys.argv[1:]:
 def test_it_is_the_same_in_every_process(tmp_path: Path) -> None:
     paths = []
     found = []
-    for seed in range(24):
+    for seed in range(12):
         drawn = random.Random(seed)
         path = tmp_path / str(seed) / "tokenizer.json"
         path.parent.mkdir()
@@ -259,9 +259,9 @@ def test_it_is_the_same_in_every_process(tmp_path: Path) -> None:
         except TokdfaError:
             continue
         paths.append(str(path))
-    assert len(found) > 12
+    assert len(found) > 6
     root = Path(tokdfa.__file__).parents[1]
-    for hash_seed in ("0", "1", "random"):
+    for hash_seed in ("0", "1"):
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(root)}
         command = [sys.executable, "-c", _PROGRAM, *paths]
         done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)

@@ -35,7 +35,7 @@ def ids_of(tokenizer: Tokenizer, text: str) -> list[int] | None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_many_texts_have_the_ids_of_one_by_one(family: str) -> None:
     for seed in seeds(3):
-        drawn = random.Random(f"{family}-{seed}")
+        drawn = random.Random(seed)
         member = FAMILIES[family](drawn)
         tokenizer = cast(Tokenizer, member.tokenizer)
         texts = [member.text(drawn) for _ in range(8)] + ["", " ", "\ud800", "a\udfff\u0301"]
@@ -65,7 +65,7 @@ def test_what_is_no_text_is_named_among_many(family: str) -> None:
 @pytest.mark.parametrize("family", OF_RULES)
 def test_copies_of_what_continues_a_text_continue_it(family: str) -> None:
     for seed in seeds(3):
-        drawn = random.Random(f"{family}-{seed}")
+        drawn = random.Random(seed)
         member = FAMILIES[family](drawn)
         try:
             continued = cast(Tokenizer, member.tokenizer).continued
@@ -87,7 +87,7 @@ def test_what_continues_a_text_is_refused_where_more_than_its_beginning_depends_
 @pytest.mark.parametrize("family", [*OF_RULES, *WORDPIECE])
 def test_both_sides_of_a_safe_cut_are_encoded_separately(family: str) -> None:
     for seed in seeds(3):
-        drawn = random.Random(f"{family}-{seed}")
+        drawn = random.Random(seed)
         member = FAMILIES[family](drawn)
         tokenizer = cast(Tokenizer, member.tokenizer)
         for text in [member.text(drawn) for _ in range(6)]:
@@ -113,7 +113,7 @@ def test_safe_cuts_are_refused_where_sums_of_scores_go_across(family: str) -> No
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_ends_of_ids_are_in_the_text_that_they_spell(family: str) -> None:
     for seed in seeds(3):
-        drawn = random.Random(f"{family}-{seed}")
+        drawn = random.Random(seed)
         member = FAMILIES[family](drawn)
         tokenizer = cast(Tokenizer, member.tokenizer)
         for ids in [member.stream(drawn) for _ in range(6)]:

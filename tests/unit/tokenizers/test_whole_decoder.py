@@ -18,7 +18,7 @@ from tokdfa.tokenizers.whole_decoder import WholeDecoder
 @pytest.mark.parametrize("family", FAMILIES)
 def test_long_streams_are_decoded_as_by_the_steps(family: str) -> None:
     n_by_bytes = n_replaced = 0
-    for seed in range(25):
+    for seed in range(12):
         drawn = random.Random(seed)
         member = FAMILIES[family](drawn)
         for tokenizer in (member.tokenizer, member.tokenizer.later):
@@ -39,8 +39,8 @@ def test_long_streams_are_decoded_as_by_the_steps(family: str) -> None:
                 n_by_bytes += tokenizer.strings.texts.spelled is not None
                 n_replaced += "\ufffd" in found.text
     if family in ("Llama-2", "Gemma", "BPE of SentencePiece", "Unigram of SentencePiece"):
-        assert n_by_bytes > 30
-        assert n_replaced > 10
+        assert n_by_bytes > 12
+        assert n_replaced > 4
 
 
 def test_each_byte_in_no_character_is_replaced() -> None:

@@ -55,7 +55,7 @@ def test_what_is_before_a_kept_character_is_not_taken_for_a_boundary(
 @pytest.mark.parametrize("tuning", TUNINGS, ids=["byte by byte", "by class", "by outcome"])
 def test_random_words_with_boundaries_in_every_chunking(tuning: Tuning) -> None:
     n_matching = 0
-    for seed in range(250):
+    for seed in range(100):
         drawn = random.Random(seed)
         symbols = drawn.sample(SYMBOLS, drawn.choice([2, 3, 4]))
         text = "".join(drawn.choices(symbols, k=drawn.randrange(2, 12)))
@@ -74,4 +74,4 @@ def test_random_words_with_boundaries_in_every_chunking(tuning: Tuning) -> None:
             found = [match for matches in searcher.iter_matches(chunks) for match in matches]
             assert found == whole, (seed, pattern, text, wanted, size)
         n_matching += len(whole) > 0
-    assert n_matching > 110
+    assert n_matching > 40

@@ -110,7 +110,7 @@ def test_threads_find_the_same(tmp_path: Path, seed: int) -> None:
         assert in_parts(tokenizer, tmp_path / "x.npy", 16, n) == one
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_threads_that_share_a_reader_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """A reader of rows, with few steps, and a reader of a stream with separators."""
     tokenizer = tokdfa.default_tokenizer()
@@ -144,7 +144,7 @@ def test_streams_are_not_cut_within_special_tokens(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.array(spelled))
     one = check_shard(tokenizer, tmp_path / "x.npy")
     assert one.kinds["special-token"] == 40
-    for threads in range(2, 9):
+    for threads in (2, 3, 8):
         assert in_parts(tokenizer, tmp_path / "x.npy", threads, 8) == one
 
 

@@ -198,7 +198,7 @@ def test_a_normalization_crosses_the_seam_only_where_characters_compose() -> Non
 def test_no_normalization_crosses_a_special_token_found_before() -> None:
     """Answers about random tokenizers with NFC and added tokens of all flags, against the library on random texts."""
     met: Counter[str] = Counter()
-    for seed in range(24):
+    for seed in range(12):
         drawn = Random(seed)
         fields = with_form(drawn, ["NFC"], prefix_space=False)
         for token in fields["added_tokens"]:
@@ -233,8 +233,8 @@ def test_no_normalization_crosses_a_special_token_found_before() -> None:
                 assert (ids[0] + ids[1] == ids[2]) == bool(found), (seed, u, v)
             kind = "kept by a special token" if after in ("", "\u0301") or before in ("", "\u0301") else "kept"
             met["not kept" if witness else kind] += 1
-    assert min(met["kept by a special token"], met["not kept"], met["kept"]) >= 5, met
-    assert met["refused"] < 25, met
+    assert min(met["kept by a special token"], met["not kept"], met["kept"]) >= 2, met
+    assert met["refused"] < 13, met
 
 
 def test_what_is_not_searched_is_tried_and_then_refused() -> None:

@@ -89,7 +89,7 @@ _NORMALIZERS = (
 def test_a_special_token_parts_a_text_before_it_is_normalized() -> None:
     met: Counter[str] = Counter()
     symbols = "ae\u0301"
-    for seed in range(60):
+    for seed in range(30):
         random = Random(seed)
         content, _ = (over_characters if seed % 4 == 0 else over_bytes)(random)
         n = len(content["model"]["vocab"])
@@ -126,7 +126,7 @@ def test_a_special_token_parts_a_text_before_it_is_normalized() -> None:
             assert [*found.witness.ids] == whole
             assert found.witness.ids_before + found.witness.ids_after != found.witness.ids
         met["kept"] += bool(found)
-    assert met["kept"] > 15, met
+    assert met["kept"] > 7, met
 
 
 def test_normalization_and_bad_questions() -> None:

@@ -55,7 +55,7 @@ def test_the_walk_stops_where_the_automaton_does(tokenizer: Tokenizer, table: bo
     source = np.random.default_rng(0)
     text = "ab  a\n\n abc's é ab12 12345\t\n xx's\r\nabc ab  "
     good = tokenizer.encode("".join(source.choice(text.split(" "), 4_000)) + text * 200)
-    for _ in range(15):
+    for _ in range(8):
         # From a few ids to many blocks of lanes, with a spoiled id near the end or anywhere.
         ids = good[: int(source.integers(1, len(good)))].copy()
         wrong = int(source.integers(max(len(ids) - 40, 0), len(ids)))

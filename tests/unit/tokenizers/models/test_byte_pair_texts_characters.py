@@ -76,7 +76,7 @@ def answer(tokenizer: Any, text: str) -> list[int] | str:
 def test_random_files_give_the_ids_of_plain_python_and_of_the_library() -> None:
     tokenizers = pytest.importorskip("tokenizers")
     n_compiled = n_special = n_refused = n_long = 0
-    for seed in range(160):
+    for seed in range(90):
         drawn = random.Random(seed)
         fields = some_file(drawn)
         tokenizer, plain = loaded(fields), loaded(fields)
@@ -101,8 +101,8 @@ def test_random_files_give_the_ids_of_plain_python_and_of_the_library() -> None:
         whole = tokdfa.encode_batch(tokenizer, [*expected])
         assert whole.ids.tolist() == [id for ids in expected.values() for id in ids]
         assert whole.offsets.tolist() == [0, *accumulate(map(len, expected.values()))]
-    assert n_compiled > 30
-    assert min(n_special, n_refused, n_long) > 25
+    assert n_compiled > 16
+    assert min(n_special, n_refused, n_long) > 12
 
 
 def sentencepiece_model(drawn: random.Random) -> bytes:
@@ -125,7 +125,7 @@ def test_sentencepiece_models_give_the_ids_of_the_library(tmp_path: Path) -> Non
     pytest.importorskip("sentencepiece")
     path = tmp_path / "x.model"
     n_compiled = n_defined = n_first = n_spaces = n_later = 0
-    for seed in range(150):
+    for seed in range(60):
         drawn = random.Random(seed)
         data = sentencepiece_model(drawn)
         path.write_bytes(data)
@@ -153,5 +153,5 @@ def test_sentencepiece_models_give_the_ids_of_the_library(tmp_path: Path) -> Non
         encoded = tokdfa.encode_batch(tokenizer, texts)
         assert encoded.offsets.tolist() == [0, *accumulate(len(encode(text)) for text in texts)]
         assert encoded.ids.tolist() == [id for text in texts for id in encode(text)]
-    assert n_compiled > 100
-    assert min(n_defined, n_first, n_spaces, n_later) > 100
+    assert n_compiled > 40
+    assert min(n_defined, n_first, n_spaces, n_later) > 40
