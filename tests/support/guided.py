@@ -14,6 +14,7 @@ import tiktoken
 import tokenizers
 
 import tokdfa
+from tests.support.sentencepieces import trained
 from tests.support.tokenizer_files import added_token, tiktoken_lines, tokenizer_json
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
@@ -23,6 +24,7 @@ __all__ = [
     "check_against",
     "continuations",
     "guided",
+    "guided_by_sentencepiece",
     "guided_in_form",
     "guided_over_characters",
     "guided_with_runs",
@@ -242,3 +244,35 @@ def guided_with_runs(seed: int, folder: Path) -> Guided:
 
     symbols = ["a", "b", " ", "\u00e9", "\n", "ab", "ba", *(["\u2581"] if seed % 3 else [])]
     return Guided(tokdfa.load(path), lambda text: library.encode(text).ids, symbols, keeps)
+
+
+def guided_by_sentencepiece(seed: int, folder: Path) -> Guided:
+    """Return a random SentencePiece model with symbols of several characters; every other one puts a space first."""
+    import sentencepiece
+    from sentencepiece import sentencepiece_model_pb2 as pb
+
+    source = random.Random(seed)
+    model: Any = pb.ModelProto()  # type: ignore[attr-defined]
+    model.ParseFromString(trained("identity", byte_fallback=True))
+    normal, user = (getattr(model.pieces[0], kind) for kind in ("NORMAL", "USER_DEFINED"))
+    kept = [piece for piece in model.pieces if piece.type != user and (piece.type != normal or len(piece.piece) == 1)]
+    words = ["ab", "aba", "b\u00e9", "bab", "\nab", "aa"]
+    random_words = {"".join(source.choices("ab\u2581\u00e9'", k=source.randint(2, 4))) for _ in range(14)}
+    del model.pieces[len(kept) :]
+    for at, piece in enumerate(kept):
+        model.pieces[at].CopyFrom(piece)
+    for word in sorted(random_words):
+        model.pieces.add(piece=word, score=-float(source.randrange(9)), type=normal)
+    for word in (word for word in source.sample(words, 4) if word not in random_words):
+        model.pieces.add(piece=word, score=0.0, type=user)
+    model.normalizer_spec.add_dummy_prefix = seed % 2 == 0
+    model.normalizer_spec.remove_extra_whitespaces = False
+    path = folder / f"pieces{seed}.model"
+    path.write_bytes(model.SerializeToString())
+    library = sentencepiece.SentencePieceProcessor(model_proto=model.SerializeToString())
+
+    def keeps(text: str) -> bool:
+        return bool(library.decode(library.encode(text)) == text)
+
+    symbols = ["a", "b", " ", "'", "\u00e9", "\u4e2d", "\n", "ab", "\u2581"]
+    return Guided(tokdfa.load(path), library.encode, symbols, keeps)

@@ -3,8 +3,9 @@
     python -m tests.campaigns.budgets SCHEMAS.json TOKENIZER... [--walks 3] [--seed 0]
 
 The file has a list of schemas. The ids of a walk are those that the tokenizer's own library gives for its text: the
-library tokenizers, or tiktoken for files of ranks. The text is a document of the schema by the library jsonschema, and
-a text of the expression that outlines-core makes of the whole schema. The exit status is 1 if any walk fails.
+library tokenizers, tiktoken for files of ranks, or sentencepiece for its models. The text is a document of the schema
+by the library jsonschema, and a text of the expression that outlines-core makes of the whole schema. The exit status is
+1 if any walk fails.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 
 import jsonschema
 import regex
+import sentencepiece
 import tiktoken
 import tokenizers
 from outlines_core import json_schema
@@ -42,6 +44,9 @@ def library_of(path: str) -> Callable[[str], list[int]]:
         ranks = load_tiktoken_bpe(path)
         encoding = tiktoken.Encoding("oracle", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
         return encoding.encode_ordinary
+    if path.endswith(".model"):
+        pieces = sentencepiece.SentencePieceProcessor(model_file=path)
+        return lambda text: list(pieces.encode(text))
     library = tokenizers.Tokenizer.from_file(path)
     return lambda text: library.encode(text, add_special_tokens=False).ids
 

@@ -250,9 +250,10 @@ def guide(
     tokenizer : AnyTokenizer
         A byte pair tokenizer over bytes that encodes texts unchanged, or brings them into a normalization form (Qwen:
         NFC). The streams are then those of the texts in that form: no canonical stream decodes to another one. Or one
-        over characters that writes spaces as U+2581 and other characters as bytes (Llama-2, Yi). If it puts a space
-        before texts, which decoding removes, the stream begins with it, after special tokens of the prompt, too;
-        streams then have no special tokens, because a space would be put after each.
+        over characters that writes spaces as U+2581 and other characters as bytes (Llama-2, Gemma, Mistral). If it
+        puts a space before texts, which decoding removes, the stream begins with it, after special tokens of the
+        prompt, too. Texts with other spaces once they are decoded have no canonical ids: Llama-2 has none with text
+        after a special token, and InternLM-2, which only removes a space, none that begins with one.
     language : str or TokenDFA, optional
         A language L of texts: a regular expression that the whole text matches, or an automaton over bytes such as
         :func:`tokdfa.language` makes. The finished streams are then exactly T(L), the ids that `encode` gives for the

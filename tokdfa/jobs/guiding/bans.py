@@ -14,10 +14,12 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Uint32Array
 from tokdfa.base.errors import PatternError, TokenStreamError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.base.suggestions import expect
 from tokdfa.jobs.guiding.byte_machines import ByteMachine, machine_of, product, trimmed, without_words
+from tokdfa.jobs.guiding.characters import characters_of
 from tokdfa.jobs.guiding.masked import Masked, checked_end, checked_size
 from tokdfa.kernels.dfa.explicit import tokens_from, trie_of
 from tokdfa.kernels.guiding import product as kernels
 from tokdfa.regex.trie import TokenTrie
+from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
@@ -63,7 +65,7 @@ class Ban(Masked[int]):
         n = tokenizer.n_ids
         super().__init__(machine.initial, _ENDED, end, vocab_size, n)
         self.machine = machine
-        text, offsets = tokenizer.id_spellings
+        text, offsets = _spellings_of(tokenizer)
         trie = tokenizer.derived(_spelled)
         alive = _alive(machine, trie)
         if not alive[machine.initial]:
@@ -174,7 +176,7 @@ def ban(
     """Return the automaton of all sequences of ids that spell none of some words, and no match of a pattern.
 
     Every tokenization of a word is banned: those that begin or end within a token, and those that cut the bytes of a
-    character.
+    character. A space that the tokenizer puts before every text counts as text, except in a guide.
 
     Parameters
     ----------
@@ -223,12 +225,7 @@ def ban(
     """
     expect(tokenizer, AnyTokenizer, "a tokenizer", "tokdfa.ban(tokenizer, words)")
     encoder = cast(Tokenizer, tokenizer)
-    if tokenizer.why_not("bytes") is not None or encoder.suffix is not None or encoder.rewriting.decoding:
-        what = "the text of ids is not that of each, one after the other, so no ban knows it"
-        raise UnsupportedFeatureError(what, value=tokenizer.algorithm)
-    splitting = None if encoder.pretokenizer is None else encoder.pretokenizer.splitting
-    if splitting is not None and (splitting.prefix_space is not None or splitting.metaspace is not None):
-        raise UnsupportedFeatureError("the pre-tokenizer inserts spaces, which are left out of the text of ids")
+    _check(encoder)
     size = checked_size(vocab_size, tokenizer.n_ids)
     ends = checked_end(end, size)
     machine = None if words is None else without_words(_checked_words(words))
@@ -237,6 +234,24 @@ def ban(
     if machine is None:
         raise PatternError("there is nothing to ban: give words, or a pattern")
     return Ban(encoder, machine, ends, size)
+
+
+def _check(tokenizer: Tokenizer) -> None:
+    """Refuse a tokenizer if the text of ids is not the text of each, one after the other."""
+    if tokenizer.why_not("rules") is None and tokenizer.why_not("bytes") is not None:
+        characters_of(tokenizer)
+        return
+    if tokenizer.why_not("bytes") is not None or tokenizer.suffix is not None or tokenizer.rewriting.decoding:
+        what = "the text of ids is not the text of each, one after the other, so no ban knows it"
+        raise UnsupportedFeatureError(what, value=tokenizer.algorithm)
+    splitting = tokenizer.splitting
+    if splitting.prefix_space is not None or splitting.metaspace is not None:
+        raise UnsupportedFeatureError("the pre-tokenizer inserts spaces, which are left out of the text of ids")
+
+
+def _spellings_of(tokenizer: Tokenizer) -> Spellings:
+    """Return the bytes of ids within a text."""
+    return tokenizer.id_spellings if tokenizer.why_not("bytes") is None else tokenizer.spelled.usual
 
 
 def _checked_words(words: Iterable[str | bytes]) -> list[bytes]:
@@ -278,7 +293,7 @@ def _without(pattern: str) -> ByteMachine:
 
 def _spelled(tokenizer: Tokenizer) -> TokenTrie:
     """Return the trie of the ids that have a text."""
-    text, offsets = tokenizer.id_spellings
+    text, offsets = _spellings_of(tokenizer)
     left_out = np.diff(offsets) == 0
     left_out[tokenizer.control_ids] = True
     return TokenTrie(text.astype(np.int32), offsets, left_out)

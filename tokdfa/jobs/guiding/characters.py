@@ -16,7 +16,7 @@ from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.guiding.openings import AfterSpecial, Beginnings
 from tokdfa.regex.unicode.normalization import Substitution
 from tokdfa.tokenizers.decoder import Spellings
-from tokdfa.tokenizers.decoding import ByteFallback, DecodeReplace, StripWhole
+from tokdfa.tokenizers.decoding import ByteFallback, DecodeReplace, DecodeSentencePiece, StripWhole
 from tokdfa.tokenizers.encoding.special import odd_ones
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE
 from tokdfa.tokenizers.normalizers.steps import Replace
@@ -34,6 +34,7 @@ class Characters(NamedTuple):
     usable: BoolArray  # For each id, whether some text may have it as far as its characters go
     beginnings: Beginnings
     splits_at_spaces: bool  # Whether a piece begins at each space
+    atoms: dict[int, bytes]  # The ids and contents of symbols of several characters, which are found first
 
     def split_nfa(self) -> tuple[SplitNFA, set[int]]:
         """Return the automaton of the pieces of texts, and its classes of symbols."""
@@ -64,7 +65,7 @@ def characters_of(tokenizer: Tokenizer) -> Characters:
         "texts are decoded by more than spaces and bytes": beginnings is None,
         "the pre-tokenizer splits texts over characters": not others.is_nothing,
         "tokens have a prefix or a suffix": tokenizer.suffix is not None or contents.prefix is not None,
-        "symbols have several characters": bool(contents.atoms),
+        "symbols of several characters have spaces": any({" ", SPACE} & {*atom} for atom in contents.atoms),
         "some bytes have no token": None in fallback or len(fallback) != 256,
         "some tokens are given only for whole texts": len(tokenizer.whole_piece_tokens) > 0,
         "an added token is found in normalized texts, or depends on the text next to it": bool(odd_ones(specials))
@@ -78,11 +79,15 @@ def characters_of(tokenizer: Tokenizer) -> Characters:
     is_known = np.zeros(0x110000, dtype=np.bool_)
     is_known[[ord(character) for character in (*contents.characters, " ")]] = True
     strings = tokenizer.token_strings
-    usable = np.array([" " not in string for string in strings], dtype=np.bool_)
+    id_of = {string: id for id, string in enumerate(strings)}
+    atoms = {id_of[atom]: atom.encode() for atom in contents.atoms}
+    # No text needs the token for unknown symbols.
+    gone = {step.unknown for step in tokenizer.rewriting.decoding or () if isinstance(step, DecodeSentencePiece)}
+    usable = np.array([" " not in string and string not in gone for string in strings], dtype=np.bool_)
     byte_of = {symbol: byte for byte, symbol in enumerate(fallback)}
     for id, string in enumerate(strings):
         usable[id] &= not (string in byte_of and byte_of[string] < 0x80 and is_known[byte_of[string]])
-    return Characters(tokenizer.spelled.usual, is_known, usable, beginnings, splits_at_spaces)
+    return Characters(tokenizer.spelled.usual, is_known, usable, beginnings, splits_at_spaces, atoms)
 
 
 def _substitution(tokenizer: Tokenizer) -> Substitution | None:
@@ -101,8 +106,14 @@ def _replaced(tokenizer: Tokenizer) -> dict[str, str] | None:
 
 def _beginnings(tokenizer: Tokenizer) -> Beginnings | None:
     """Return how a tokenizer treats the beginnings of texts; None if it decodes more than spaces and bytes."""
-    done, splitting, decoding = _substitution(tokenizer), tokenizer.splitting, tokenizer.rewriting.decoding
+    done, splitting, decoding = _substitution(tokenizer), tokenizer.splitting, tokenizer.rewriting.decoding or ()
     normalizes, splits = done is not None and bool(done.prefix), splitting.prefix_space is not None
+    if len(decoding) == 1 and isinstance(decoding[0], DecodeSentencePiece):
+        known = decoding[0].drops_first == normalizes and not decoding[0].drops_all and not decoding[0].kept
+        if not known or splits or tokenizer.found_specials:
+            return None
+        # Control tokens are not in texts: one ends before them, and another begins after them.
+        return Beginnings(puts_space=True, after_special="anew") if normalizes else Beginnings()
     steps = (DecodeReplace(Replace(SPACE, " ", literal=True)), ByteFallback())
     if decoding == steps and not normalizes and not splits:
         return Beginnings()

@@ -103,7 +103,8 @@ def forced(
     Parameters
     ----------
     tokenizer : AnyTokenizer
-        A byte pair tokenizer over bytes that encodes texts unchanged.
+        As for :func:`tokdfa.guide`, unless it puts a space before texts, or removes one. If it normalizes texts, those
+        of the language that it would change are left out.
     language : str or TokenDFA
         See :func:`tokdfa.guide`.
     longest : int
@@ -145,11 +146,9 @@ def forced(
     if language is None:
         raise WrongTypeError("a language is a regular expression or an automaton over bytes", value=language)
     tokens = tokens_of(tokenizer)
-    if tokens.characters is not None:
-        raise UnsupportedFeatureError("the dictionary is not over bytes", value=tokenizer.algorithm)
-    if tokens.form is not None:
-        what = "texts are normalized, so the text next to forced text may change it"
-        raise UnsupportedFeatureError(what, value=tokens.form)
+    if not tokens.beginnings.are_plain:
+        what = "spaces at the beginning of texts are changed, so forced text that is encoded alone has other ids"
+        raise UnsupportedFeatureError(what, value=tokens.beginnings)
     jumps = Jumps(start_of(tokens, Wanted(language), None).prefixes)
     holds = is_same_everywhere(jumps, limits.max_moves)
     # Up to `longest` bytes, or fewer if too many moves lead there.

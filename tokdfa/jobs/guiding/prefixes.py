@@ -238,7 +238,7 @@ class PrefixAutomaton:
 def _of_all_texts(tokenizer: Tokenizer, form: Form | None) -> PrefixAutomaton:
     """Return the prefix automaton of all texts of a tokenizer, or of those in a form."""
     tokens = tokenizer.derived(Tokens) if form is None else tokenizer.derived(Tokens, form)
-    return PrefixAutomaton(tokens, Texts(tokens, tokens.beginnings.machine("start", len(tokens.special_ids))))
+    return PrefixAutomaton(tokens, Texts(tokens, tokens.beginnings.machine("start", tokens.are_apart)))
 
 
 def prefixes_of(tokens: Tokens, texts: Texts | None = None) -> PrefixAutomaton:

@@ -111,7 +111,7 @@ def _states_after(tokens: Tokens, ids: Int32Array) -> list[State]:
     states = [every.initial]
     for index, id in enumerate(ids.tolist()):
         target = every.step(states[-1], id)
-        if tokens.beginnings.are_anew and tokens.special[id] and every.is_final(states[-1]):
+        if tokens.restarts[id] and every.is_final(states[-1]):
             # The text after a special token begins anew.
             target = every.initial
         if target is None:
@@ -133,9 +133,9 @@ def _n_settled(tokens: Tokens, ids: Int32Array, states: list[State]) -> int:
 
 def _opening(tokens: Tokens, ids: Int32Array) -> Opening:
     """Return where texts begin after the ids of a prompt."""
-    specials = np.flatnonzero(tokens.special[ids])
-    begin = int(specials[-1]) + 1 if len(specials) else 0
-    if begin and not tokens.beginnings.are_anew:
+    restarts = np.flatnonzero(tokens.restarts[ids])
+    rest = ids[restarts[-1] + 1 :] if len(restarts) else ids
+    if tokens.special[rest].any():
         return "within"
-    text = b"".join(map(tokens.bytes_of, ids[begin:].tolist()))
+    text = b"".join(map(tokens.bytes_of, rest.tolist()))
     return "start" if not text else "blank" if tokens.beginnings.puts_space and text == b" " else "within"

@@ -164,13 +164,12 @@ def texts_of(
     None is the language of all texts, in which special tokens cut the stream wherever they are. The texts come
     after the bytes of `behind`; the `opening` says where these begin.
     """
-    ids = tokens.special_ids.tolist()
     machine = _wanted(tokens, wanted, behind, opening, has_controls)
     if without is not None:
         machine = product(machine, _without(tokens, without, behind, opening))
     spelled = machine
     if not tokens.beginnings.are_plain:
-        spelled = product(machine, tokens.beginnings.machine(opening, len(ids)))
+        spelled = product(machine, tokens.beginnings.machine(opening, tokens.are_apart))
     found = Texts(tokens, spelled)
     if found.distance[found.initial] < 0:
         what = "no text is in the language" if without is None else "every text of the language has what is banned"
@@ -214,15 +213,13 @@ def _wanted(
 
     It reads control tokens only if it `has_controls`.
     """
-    ids = tokens.special_ids.tolist()
-    are_found = bool(tokens.tokenizer.found_specials)
     if wanted is None:
         column = np.zeros(256, dtype=np.int32)
         every = ByteMachine(np.array([[0], [1]], dtype=np.int32), column, np.array([False, True]), 1)
         machine, targets = _spelled(tokens, every, behind, opening)
-        if are_found:
-            return machine.with_specials(targets)
-        return machine.with_specials([np.arange(len(machine.table), dtype=np.int32)] * len(ids))
+        same = np.arange(len(machine.table), dtype=np.int32)
+        each = zip(tokens.special_ids.tolist(), targets, strict=True)
+        return machine.with_specials(target if id in tokens.found else same for id, target in each)
     dfa = language(wanted, _BYTES) if isinstance(wanted, str) else wanted
     is_over_bytes = isinstance(dfa, TokenDFA) and dfa.alphabet.kind == "bytes"
     if not is_over_bytes or len(dfa.alphabet) != dfa.alphabet.n_symbols:
@@ -230,7 +227,7 @@ def _wanted(
         raise WrongTypeError("a language is a regular expression or an automaton over bytes", value=wanted, hint=hint)
     machine, targets = _spelled(tokens, machine_of(dfa), behind, opening)
     nothing = np.zeros(len(machine.table), dtype=np.int32)
-    left_out = {*(ids if not are_found else [] if has_controls else tokens.tokenizer.control_ids)}
+    read = tokens.found.keys() - ({} if has_controls else {*tokens.tokenizer.control_ids.tolist()})
     # A special token is the content with which the text spells it.
-    each = zip(ids, targets, strict=True)
-    return machine.with_specials(nothing if id in left_out else target for id, target in each)
+    each = zip(tokens.special_ids.tolist(), targets, strict=True)
+    return machine.with_specials(target if id in read else nothing for id, target in each)

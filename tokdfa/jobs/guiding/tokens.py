@@ -101,8 +101,12 @@ class Tokens(OfTokenizer["Tokenizer"]):
             lift = TokenLift(split_nfa)
         # Added tokens with a visible space are looked for before texts have any: in ids, they are like all others.
         found = [each for each in tokenizer.found_specials if self.characters is None or SPACE not in each.content]
+        # The ids of special tokens that are found in texts, and their contents.
+        self.found = {special.id: special.content.encode() for special in found}
         if len({special.level for special in found}) > 1:
-            check_overlaps([special.content.encode() for special in found])
+            check_overlaps([*self.found.values()])
+        if self.characters is not None:
+            self.found |= self.characters.atoms
         super().__init__(tokenizer)
         self.beginnings = Beginnings() if self.characters is None else self.characters.beginnings
         self.form = form
@@ -112,7 +116,13 @@ class Tokens(OfTokenizer["Tokenizer"]):
         alone = tokenizer.token_to_id[tokenizer.whole_piece_tokens]
         alone = alone[alone >= 0]
         self.special: BoolArray = np.zeros(n, dtype=np.bool_)
-        self.special[[special.id for special in found] if tokenizer.found_specials else tokenizer.special_ids] = True
+        self.special[[*self.found]] = True
+        # One entry an id: whether the text after it, in a prompt, is encoded like one that nothing precedes.
+        self.restarts: BoolArray = np.zeros(n, dtype=np.bool_)
+        if not tokenizer.found_specials:
+            self.special[tokenizer.special_ids] = True
+        if self.beginnings.are_anew:
+            self.restarts[tokenizer.special_ids] = True
         is_alone = np.zeros(n, dtype=np.bool_)
         is_alone[alone] = True
         of = tokenizer.neighbours
@@ -124,8 +134,9 @@ class Tokens(OfTokenizer["Tokenizer"]):
             self.usable &= self.characters.usable
         self.trie = TokenTrie(text.astype(np.int32), offsets, ~self.usable)
         self.special_ids: Int32Array = np.flatnonzero(self.special).astype(np.int32)
-        contents = {special.id: special.content.encode() for special in found}
-        specials = {id: contents.get(id, b"") for id in self.special_ids.tolist()}
+        # One entry a special token: whether texts end before it.
+        self.are_apart = np.isin(self.special_ids, tokenizer.special_ids)
+        specials = {id: self.found.get(id, b"") for id in self.special_ids.tolist()}
         self.scan = TextScan(specials, form, self.trie, n)
         merged = _merged(tokenizer, [*map(self.bytes_of, alone.tolist())])
         self.splits = Splits(lift, text, offsets, IdKinds(self.usable, self.special, is_alone, merged, undivided))

@@ -156,7 +156,7 @@ def check_schemas(name: str, n: int, dice: random.Random) -> Counter[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["llama2", "yi"])
+@pytest.mark.parametrize("name", ["llama2", "yi", "internlm2", "gemma2", "gemma3"])
 def test_schemas_guide_tokenizers_over_characters(name: str) -> None:
     assert check_schemas(name, 9, random.Random(2))["walks"] > 70
 

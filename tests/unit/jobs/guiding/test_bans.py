@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,14 @@ import pytest
 import regex
 
 import tokdfa
+from tests.support.guided import (
+    Guided,
+    check_against,
+    guided_by_sentencepiece,
+    guided_over_characters,
+    guided_with_runs,
+    some_languages,
+)
 from tests.support.tokenizer_files import added_token, as_bytes, tiktoken_lines, tokenizer_json
 from tokdfa.base.errors import PatternError, TokenStreamError, UnsupportedFeatureError, WrongTypeError
 
@@ -216,7 +225,7 @@ def test_bad_input_is_named(tmp_path: Path) -> None:
         tokdfa.ban(TOKENIZER, ["a"]).step(1, -1)
     vocab = tmp_path / "vocab.txt"
     vocab.write_text("[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\na\n##b\n", encoding="utf-8")
-    with pytest.raises(UnsupportedFeatureError, match=r"^the text of ids is not that of each, one after the other"):
+    with pytest.raises(UnsupportedFeatureError, match=r"^the text of ids is not the text of each, one after the other"):
         tokdfa.ban(tokdfa.load(vocab), ["a"])
 
 
@@ -342,3 +351,32 @@ def test_a_tool_call_is_banned_by_its_id_and_by_every_other_spelling() -> None:
     state = ban.read(spelled[:-1])
     assert ban.step(state, spelled[-1]) is None
     assert ban.step(state, first) is not None
+
+
+def texts_between_controls(tokenizer: tokdfa.Tokenizer, ids: list[int]) -> list[str]:
+    controls, parts = {*tokenizer.control_ids.tolist()}, list[list[int]]([[]])
+    for id in ids:
+        if id in controls:
+            parts.append([])
+        else:
+            parts[-1].append(id)
+    return [tokenizer.decode(parts[0]), *map(tokenizer.later.decode, parts[1:])]
+
+
+@pytest.mark.parametrize("make", [guided_over_characters, guided_with_runs, guided_by_sentencepiece])
+def test_guides_with_bans_over_characters_have_all_other_streams(
+    make: Callable[[int, Path], Guided], tmp_path: Path
+) -> None:
+    n_prefixes = n_less = 0
+    for seed in range(5):
+        made, drawn = make(seed, tmp_path), random.Random(seed)
+        for language, texts in some_languages(drawn, made.symbols):
+            words = ["".join(drawn.choices(made.symbols[:8], k=drawn.randrange(1, 3))) for _ in range(2)]
+            streams = {tuple(made.encode(text)) for text in texts if made.keeps(text)}
+            parts = {ids: texts_between_controls(made.tokenizer, [*ids]) for ids in streams}
+            kept = {ids for ids in streams if not any(word in part for word in words for part in parts[ids])}
+            ban = tokdfa.ban(made.tokenizer, words)
+            n_prefixes += check_against(made.tokenizer.guide(language, ban=ban), kept) if kept else 0
+            n_less += len(streams) - len(kept)
+    assert n_prefixes > 300
+    assert n_less > 40

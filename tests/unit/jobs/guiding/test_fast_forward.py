@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 import regex
 
 import tokdfa
-from tests.support.tokenizer_files import as_bytes, tiktoken_lines, tokenizer_json
+from tests.support.guided import Guided, guided_in_form, guided_over_characters, guided_with_runs
+from tests.support.tokenizer_files import tiktoken_lines
 from tokdfa.base.errors import LimitExceededError, PatternError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.jobs.guiding import fast_forward
 from tokdfa.jobs.guiding.fast_forward import Limits
@@ -20,11 +22,10 @@ from tokdfa.tokenizers.pretokenizers.steps import NAMED
 TOKENIZER = tokdfa.default_tokenizer()
 
 
-def test_texts_that_are_normalized_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "tokenizer.json"
-    path.write_bytes(as_bytes(tokenizer_json(normalizer={"type": "NFC"})))
-    with pytest.raises(UnsupportedFeatureError, match=r"^texts are normalized, so the text next to forced text may"):
-        tokdfa.forced(tokdfa.load(path), "a single man")
+@pytest.mark.parametrize("seed", [0, 2, 3, 4])
+def test_tokenizers_that_change_the_beginnings_of_texts_are_refused(seed: int, tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedFeatureError, match=r"^spaces at the beginning of texts are changed, so forced"):
+        tokdfa.forced(guided_over_characters(seed, tmp_path).tokenizer, "a single man")
 
 
 def forced_after(prefix: str, texts: set[str]) -> str:
@@ -39,7 +40,7 @@ def forced_after(prefix: str, texts: set[str]) -> str:
 
 
 def check_random(source: random.Random, path: Path, symbols: list[str], pattern: str, texts: set[str]) -> int:
-    """Compare the answer for a random tokenizer with its own library; return the number of texts that differ."""
+    """Compare the answer for random ranks with tiktoken; return the number of texts that differ."""
     tiktoken = pytest.importorskip("tiktoken")
     data = "".join(source.choices(symbols, k=60)).encode()
     words = dict.fromkeys(data[at : at + source.randint(2, 4)] for at in source.sample(range(55), 10))
@@ -48,37 +49,45 @@ def check_random(source: random.Random, path: Path, symbols: list[str], pattern:
     name = source.choice(["gpt2_tiktoken", "cl100k"])
     split = NAMED[name].steps[0].pattern
     oracle = tiktoken.Encoding("oracle", pat_str=split, mergeable_ranks=ranks, special_tokens={})
+    return check(Guided(tokdfa.load(path, pretokenizer=name), oracle.encode_ordinary, symbols), pattern, texts)
+
+
+def check(made: Guided, pattern: str, texts: set[str]) -> int:
+    """Compare the answer for a tokenizer with its own library; return the number of texts that differ."""
     expected = set()
-    for text in texts:
-        ids = oracle.encode_ordinary(text)
+    kept = {text for text in texts if made.keeps(text)}
+    for text in kept:
+        ids = made.encode(text)
         place = 0
         while place < len(ids):
             try:
-                prefix = oracle.decode_bytes(ids[:place]).decode()
+                prefix = made.tokenizer.decode_bytes(ids[:place]).decode()
             except UnicodeDecodeError:
                 place += 1
                 continue
-            jump = oracle.encode_ordinary(forced_after(prefix, texts))
+            jump = made.encode(forced_after(prefix, texts))
             if ids[place : place + len(jump)] != jump:
                 expected.add(text)
                 break
             place += max(len(jump), 1)
-    found = tokdfa.forced(tokdfa.load(path, pretokenizer=name), pattern, longest=20)
+    if not kept:
+        return 0
+    found = tokdfa.forced(made.tokenizer, pattern, longest=40)
     assert bool(found) == (not expected), (texts, expected)
     sizes = [len(text.encode()) for text in expected]
     assert {n: count for n, count in found.differing.items() if count} == {n: sizes.count(n) for n in sizes}
-    assert sum(found.texts.values()) == len(texts)
-    assert found.longest == 20
+    assert sum(found.texts.values()) == len(kept)
+    assert found.longest == 40
     if expected:
         witness = found.witness
         assert witness is not None
         assert witness.text in expected
         assert len(witness.text.encode()) == min(sizes)
-        assert list(witness.canonical_ids) == oracle.encode_ordinary(witness.text)
+        assert list(witness.canonical_ids) == made.encode(witness.text)
         prefix = witness.text.encode()[: witness.start_byte].decode()
-        assert oracle.encode_ordinary(prefix) == list(witness.canonical_ids[: witness.start_token])
+        assert made.encode(prefix) == list(witness.canonical_ids[: witness.start_token])
         assert forced_after(prefix, texts) == witness.forced
-        assert list(witness.forced_ids) == oracle.encode_ordinary(witness.forced)
+        assert list(witness.forced_ids) == made.encode(witness.forced)
         assert list(witness.canonical_ids[witness.start_token :])[: len(witness.forced_ids)] != [*witness.forced_ids]
     else:
         assert found.witness is None
@@ -96,8 +105,26 @@ def test_random_finite_languages(tmp_path: Path) -> None:
         n = check_random(source, tmp_path / f"{number}.tiktoken", symbols, pattern, texts)
         n_differing += n
         n_same += len(texts) - n
-    assert n_differing > 5
+    assert n_differing > 3
     assert n_same > 5
+
+
+@pytest.mark.parametrize("make", [guided_in_form, guided_over_characters, guided_with_runs])
+def test_languages_of_other_families(make: Callable[[int, Path], Guided], tmp_path: Path) -> None:
+    n_differing = n_same = 0
+    for seed in range(1, 36, 5):
+        made, source = make(seed, tmp_path), random.Random(seed)
+        decoded = (made.tokenizer.decode([id], errors="replace") for id in range(256, made.tokenizer.n_ids))
+        # Text up to the middle of a token is forced.
+        word = source.choice([text for text in decoded if len(text) > 1 and "\ufffd" not in text and text[0] != "<"])
+        others = source.sample(made.symbols, 3)
+        texts = {
+            "".join(chosen) for chosen in product(["", others[0]], [word[0]], [word[1:], others[1]], ["", others[2]])
+        }
+        n_differing += check(made, "|".join(map(regex.escape, sorted(texts))), texts)
+        n_same += sum(map(made.keeps, texts))
+    assert n_differing > 3
+    assert n_same > n_differing + 3
 
 
 def test_random_records(tmp_path: Path) -> None:
