@@ -190,9 +190,11 @@ def test_all_that_a_schema_promises_is_met_and_nothing_else_is_valid(
         statuses = (0, 1, 2) if name in ("stores", "info", "guess", "validate", "doctor", "replace") else (0, 1)
         assert commands.run(name, *arguments, "--json") in statuses, capsys.readouterr().err
         answer = json.loads(capsys.readouterr().out)
-        met |= schemas.met(name, answer)
-        for spoiled in _spoiled(answer):
+        met_here = schemas.met(name, answer)
+        # An answer without a new part of the schema is spoiled in no new way.
+        for spoiled in () if met_here <= met else _spoiled(answer):
             assert not schemas.validator(name).is_valid(spoiled), spoiled
+        met |= met_here
     promised = schemas.promised(name)
     left = {place for place in promised - met if not (not can_render() and "film" in place)}
     assert met <= promised

@@ -7,9 +7,12 @@ import io
 import json
 from pathlib import Path
 
+import pytest
+
 import tokdfa
 from tests.support.commands import run
 from tests.support.tokenizer_files import merges_txt
+from tokdfa.jobs.comparison import models
 from tokdfa.jobs.comparison.result import Stage, Step
 
 PAIRS = [(b"a", b"b"), (b"c", b"d"), (b"b", b"c"), (b"ab", b"c")]
@@ -65,7 +68,10 @@ def test_different_tokenizers_give_status_1(tmp_path: Path, capsys) -> None:
     assert "bcd" in out
 
 
-def test_bad_input_gives_status_2(tmp_path: Path, capsys) -> None:
+def test_bad_input_gives_status_2(tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    within = models.within
+    # Where nothing is decided, each kind of texts is tried for a tenth of a second, instead of five.
+    monkeypatch.setattr(models, "within", lambda seconds, texts: within(seconds / 50, texts))
     a = write(tmp_path, "a", PAIRS)
     improper = write(tmp_path, "b", [(b"ab", b"c"), (b"a", b"b")])
     for arguments in (
