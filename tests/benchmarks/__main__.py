@@ -35,6 +35,7 @@ PROGRAMS = {
         "bench_append",
         "bench_align",
         "bench_guide_budget",
+        "bench_bounds",
     ],
     "time_load": ["bench_load files models objects"],
     "time_compare": ["bench_compare_tokenizers"],
