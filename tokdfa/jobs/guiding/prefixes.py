@@ -149,16 +149,21 @@ class PrefixAutomaton:
         return limit
 
     def _find_least(self) -> None:
-        """Find the fewest ids up to an end, canonical or not, from each state of the texts."""
+        """Find the fewest ids up to an end, canonical or not, from each state of the texts, and which lead nearer."""
         if self._knows_least:
             return
         n = self.texts.n_states + 1
-        mark, found = (np.zeros(n, dtype=np.int32) for _ in range(2))
         with SHARED:
-            targets = [kernels.texts_after(self._guide, text, mark, found).copy() for text in range(1, n)]
-            sources = np.repeat(np.arange(1, n), [*map(len, targets)])
-            least = steps_to(sources, np.concatenate(targets).astype(np.int64), self.texts.final)
-            self._cache.fields["least_ids"][:] = np.maximum(least, 0)
+            (sources, targets, n_atoms), (before, after, atoms) = kernels.edges(self._guide, n)
+            least = np.maximum(steps_to(sources.astype(np.int64), targets.astype(np.int64), self.texts.final), 0)
+            self._cache.fields["least_ids"][:] = least
+            is_nearer = least[after] < least[before]
+            ends = np.searchsorted(before[is_nearer], np.arange(n), side="right").astype(np.int32)
+            wanted = np.where(least[targets] < least[sources], n_atoms, 0)
+            are_all = np.diff(ends, prepend=0) == np.bincount(sources, wanted, n)
+            nearer = np.where(are_all, [np.append(0, ends[:-1]), ends], -1).T
+            self._cache.fields["nearer"][:] = nearer.ravel()
+            self._cache.set("nearer_atoms", atoms[is_nearer])
             self._knows_least = True
 
     def base(self, state: State, limit: int | None = None) -> Base:

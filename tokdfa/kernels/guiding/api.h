@@ -108,10 +108,9 @@ typedef struct {
     int32_t *frames; /* the frames of its path, five numbers each */
     int32_t *attempts; /* the path of a search with a limit, N_ATTEMPT numbers for each entry of `trail` */
     int32_t *least_ids; /* by state of the texts: the fewest ids up to an end, canonical or not; zeros until found */
-    int32_t *nearer;    /* by state of the texts: where its ids in `nearer_ids` begin; 0 until they are found */
-    int32_t *nearer_ids; /* the number of ids that lead from a state to one with fewer least ids, and these ids */
-    int64_t n_nearer_ids; /* the number of entries in use, at first 1 */
-    int64_t most_nearer_ids;
+    int32_t *nearer; /* by state of the texts: the atoms after which it needs one id less are nearer_atoms[nearer[2 * s]]
+                        to nearer_atoms[nearer[2 * s + 1]]; -1 if they are not known */
+    int32_t *nearer_atoms;
     int32_t *path;   /* states along the longest word: one more entry than it has bytes */
     int32_t *trace;  /* likewise */
     int32_t *hint;   /* by a hash of the state of the pre-tokenizer: the id that last led on */
@@ -145,6 +144,21 @@ typedef struct {
     int32_t *spelled; /* written: of the scan of the text; -1 if it is refused */
     int32_t *text;    /* written: of the texts */
 } tokdfa_guide_targets_job;
+
+/* Which states of the texts follow each other, by any id, canonical or not. It belongs to one thread. */
+typedef struct {
+    int32_t *n_leading; /* by state: working memory, zeros at first and at the end */
+    int32_t *source;    /* written: each state that follows another, once: the other, */
+    int32_t *target;    /* this one, */
+    int32_t *n_atoms;   /* and the number of atoms that lead from there to it */
+    int64_t n_source;
+    int64_t n_edges;  /* written: the number of entries in use; likewise below */
+    int32_t *before;  /* written: atoms by which one follows the other, most of those that lead nearer to an end */
+    int32_t *reached;
+    int32_t *atom;
+    int64_t n_before;
+    int64_t n_listed;
+} tokdfa_guide_edges_job;
 
 /* The masks of the ids that can come next, for any row: one bit an id. It belongs to one thread. */
 typedef struct {
@@ -208,7 +222,7 @@ int32_t tokdfa_guide_step(const tokdfa_guide *guide, int32_t split, int32_t row,
 int32_t tokdfa_guide_goes_on(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled, int32_t text);
 int32_t tokdfa_guide_within(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled, int32_t text,
                             int32_t limit);
-int64_t tokdfa_guide_texts_after(const tokdfa_guide *guide, int32_t text, int32_t *mark, int32_t *found);
+int32_t tokdfa_guide_edges(const tokdfa_guide *guide, int32_t text, tokdfa_guide_edges_job *job);
 int32_t tokdfa_guide_next(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,
                           tokdfa_guide_masks_job *job);
 

@@ -83,32 +83,56 @@ TOKDFA_API int32_t tokdfa_guide_within(const tokdfa_guide *guide, int32_t split,
     return is_state(guide, at) ? within(guide, at, limit) : NO_SUCH_STATE;
 }
 
-static void add_text(int32_t text, int32_t *mark, int32_t *found, int64_t *n) {
-    if (text != NOWHERE && !mark[text]) {
-        mark[text] = 1;
-        found[(*n)++] = text;
+/* The least space for the atoms of a state that are listed; the most between two states if they do not lead nearer. */
+enum { MOST_LISTED = 4096, MOST_ASTRAY = 16 };
+
+static void add_edge(const tokdfa_guide *guide, int32_t from, int32_t to, int64_t first, int64_t last,
+                     tokdfa_guide_edges_job *job) {
+    if (to == NOWHERE || first == last) {
+        return;
     }
+    int32_t *n_leading = job->n_leading + to;
+    if (*n_leading == 0) {
+        job->source[job->n_edges] = from;
+        job->target[job->n_edges++] = to;
+    }
+    if (guide->texts->distance[to] < guide->texts->distance[from] || *n_leading < MOST_ASTRAY) {
+        for (int64_t atom = first; atom < last && job->n_listed < job->n_before; atom++) {
+            job->before[job->n_listed] = from;
+            job->reached[job->n_listed] = to;
+            job->atom[job->n_listed++] = (int32_t)atom;
+        }
+    }
+    *n_leading += (int32_t)(last - first);
 }
 
-/* The states of the texts after each id, canonical or not; returns their number. `mark`, all zeros, has an entry for
-   each state of the texts, and so has `found`. */
-TOKDFA_API int64_t tokdfa_guide_texts_after(const tokdfa_guide *guide, int32_t text, int32_t *mark, int32_t *found) {
+static void add_edges(const tokdfa_guide *guide, int32_t text, tokdfa_guide_edges_job *job) {
     const tokdfa_guide_texts *texts = guide->texts;
+    const int64_t n_before = job->n_edges;
     int32_t *path = guide->cache->path;
-    int64_t n = 0;
     path[0] = text;
     for (int64_t node = 0; node < texts->n_node_column;) {
         const int32_t reached = text_at_node(texts, path, node);
-        if (texts->at_node[node] < texts->at_node[node + 1]) {
-            add_text(reached, mark, found, &n);
-        }
+        add_edge(guide, text, reached, texts->at_node[node], texts->at_node[node + 1], job);
         node = reached == NOWHERE ? texts->node_end[node] : node + 1;
     }
     for (int64_t k = 0; k < texts->n_special_column; k++) {
-        add_text(text_after_special(texts, text, k), mark, found, &n);
+        const int64_t atom = texts->at_node[texts->n_node_column] + k;
+        add_edge(guide, text, text_after_special(texts, text, k), atom, atom + 1, job);
     }
-    for (int64_t k = 0; k < n; k++) {
-        mark[found[k]] = 0;
+    for (int64_t k = n_before; k < job->n_edges; k++) {
+        job->n_atoms[k] = job->n_leading[job->target[k]];
+        job->n_leading[job->target[k]] = 0;
     }
-    return n;
+}
+
+/* The edges from the states from `text` on; returns the first one whose edges may not fit into the job. */
+TOKDFA_API int32_t tokdfa_guide_edges(const tokdfa_guide *guide, int32_t text, tokdfa_guide_edges_job *job) {
+    const int64_t n_texts = guide->texts->n_final;
+    job->n_edges = job->n_listed = 0;
+    for (; text < n_texts && job->n_edges + n_texts <= job->n_source && job->n_listed + MOST_LISTED <= job->n_before;
+         text++) {
+        add_edges(guide, text, job);
+    }
+    return text;
 }

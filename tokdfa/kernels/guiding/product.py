@@ -23,8 +23,8 @@ MOST_SEARCHED = 1 << 17
 MOST_IDS = 1 << 20
 """The largest limit of a number of ids."""
 
-MOST_NEARER_IDS = 1 << 20
-"""The most entries for ids that lead nearer to the end of a text."""
+MOST_EDGES = 1 << 18
+"""The number of edges between states of the texts that are found at once, or more."""
 
 NO_LIMIT = -1
 UNKNOWN_NUMBER = np.iinfo(np.int32).max
@@ -39,13 +39,11 @@ def cache_of(n_slots: int, n_searched: int, longest: int, n_texts: int) -> Struc
     path, trace = (np.zeros(longest + 1, dtype=np.int32) for _ in range(2))
     hint = np.full(1 << 14, -1, dtype=np.int32)
     near = np.full(_N_NEAR * n_texts, -2, dtype=np.int32)
-    least_ids, nearer = (np.zeros(n_texts, dtype=np.int32) for _ in range(2))
-    most_nearer_ids = min(64 * n_texts + 2, MOST_NEARER_IDS)
+    least_ids, nearer = np.zeros(n_texts, dtype=np.int32), np.full(2 * n_texts, -1, dtype=np.int32)
     return Struct(
         "tokdfa_guide_cache", **_slots(n_slots), **_search(n_searched), n_known=0, path=path, trace=trace,
         hint=hint, near=near, least_ids=least_ids,
-        nearer=nearer, nearer_ids=np.zeros(most_nearer_ids, dtype=np.int32), n_nearer_ids=1,
-        most_nearer_ids=most_nearer_ids, found_split=0, found_row=0, found_spelled=0, found_text=0,
+        nearer=nearer, nearer_atoms=np.zeros(0, dtype=np.int32), found_split=0, found_row=0, found_spelled=0, found_text=0,
         found_id=0, missing_core=0, missing_column=0,
     )  # fmt: skip
 
@@ -114,13 +112,25 @@ def within(guide: Struct, state: tuple[int, int, int, int], limit: int) -> tuple
     return (int(lib.tokdfa_guide_within(guide.pointer, *state, limit)),)
 
 
-def texts_after(guide: Struct, text: int, mark: Int32Array, found: Int32Array) -> Int32Array:
-    """Return the states of the texts after each id, canonical or not, which exist.
+def edges(guide: Struct, n_texts: int) -> tuple[Int32Array, Int32Array]:
+    """Find which of the states 1 to `n_texts` - 1 of the texts follow each other, by any id, canonical or not.
 
-    `mark`, all zeros, and `found` have an entry for each state of the texts; the result is part of `found`.
+    Returns columns of edges: a state, one that follows it, and the number of atoms that lead there; and columns of
+    atoms: a state, the one after, and the atom. The latter have most of the atoms that lead nearer to an end.
     """
-    n = int(lib.tokdfa_guide_texts_after(guide.pointer, text, writable(mark, np.int32), writable(found, np.int32)))
-    return found[:n]
+    n = max(MOST_EDGES, n_texts)
+    columns = {field: np.zeros(n, dtype=np.int32) for field in ("source", "target", "n_atoms")}
+    listed = {field: np.zeros(n, dtype=np.int32) for field in ("before", "reached", "atom")}
+    n_leading = np.zeros(n_texts, dtype=np.int32)
+    job = Struct("tokdfa_guide_edges_job", n_leading=n_leading, **columns, n_edges=0, **listed, n_listed=0)
+    found: list[tuple[Int32Array, Int32Array]] = []
+    text = 1
+    while text < n_texts:
+        text = int(lib.tokdfa_guide_edges(guide.pointer, text, job.pointer))
+        n_edges, n_listed = job.pointer.n_edges, job.pointer.n_listed
+        found.append((np.stack([*columns.values()])[:, :n_edges], np.stack([*listed.values()])[:, :n_listed]))
+    every, some = zip(*found, strict=True)
+    return np.concatenate(every, axis=1), np.concatenate(some, axis=1)
 
 
 def find_next(
