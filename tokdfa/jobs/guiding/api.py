@@ -82,7 +82,7 @@ class Guide(Masked[State]):
         return self._prefixes.mask(state, remaining)
 
     def _is_enough(self, state: State, remaining: int) -> bool:
-        return state != _ENDED and self._prefixes.is_enough(self._prefixes.checked(state), remaining)
+        return self._prefixes.is_enough(state, remaining)
 
     def is_final(self, state: State) -> bool:
         """Return whether a stream may end in a state.

@@ -186,15 +186,15 @@ class Masked(SuggestsNames, ABC, Generic[S]):
         return self._known_mask(state, remaining)
 
     def _known_mask(self, state: S, remaining: int | None = None) -> Int32Array:
-        if remaining is not None and self._is_enough(state, checked_remaining(remaining)):
-            remaining = None
-        key = state if remaining is None else (state, remaining)
+        left = None if remaining is None else checked_remaining(remaining)
         try:
+            left = None if left is not None and self._is_enough(state, left) else left
+            key = state if left is None else (state, left)
             known = self._masks.get(key)
-        except TypeError:
+        except (TypeError, IndexError):
             raise WrongTypeError(f"the {type(self).__name__.lower()} has no such state", value=state) from None
         if known is None:
-            known = self._nothing if state == self.ended else self._make_mask(state, remaining)
+            known = self._nothing if state == self.ended else self._make_mask(state, left)
             with SHARED:
                 self._masks[key] = known
                 if len(self._masks) > MAX_MASKS:

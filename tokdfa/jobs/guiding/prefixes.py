@@ -43,15 +43,6 @@ class State(NamedTuple):
     text: int  # The state of the language of texts
 
 
-class Base(NamedTuple):
-    """The next ids of all states that differ only in the row."""
-
-    allowed: Uint32Array  # One bit an id: those with which a stream continues if the row does not forbid them
-    fragile: Uint32Array  # One bit an id: the `allowed` ids with which no stream continues if the row forbids them
-    # If streams must end within a number of ids: with which number, or more, these masks are those without one.
-    enough: int | None = None
-
-
 class PrefixAutomaton:
     """The canonical streams of a tokenizer with their texts in a language, without dead ends.
 
@@ -67,8 +58,8 @@ class PrefixAutomaton:
         self._n_words = -(-tokens.n_ids // 32)
         self._n_rows = len(tokens.follow_sets.pointer) - 1
         self._final_text: list[bool] = texts.final.tolist()
-        # The masks of bases; under a base and a number of ids, for streams that must end within it.
-        self._bases: OrderedDict[tuple[int, ...], Base] = OrderedDict()
+        # The masks of bases; under a base and a limit, for streams that must end within it after the next id.
+        self._bases: OrderedDict[tuple[int, ...], kernels.Masks] = OrderedDict()
         self._knows_least = False
         self._cache = kernels.cache_of(1 << 12, 1 << 10, int(tokens.trie.depth.max(initial=0)), texts.n_states + 1)
         self._answers = self._cache.pointer
@@ -166,31 +157,34 @@ class PrefixAutomaton:
             self._cache.set("nearer_atoms", atoms[is_nearer])
             self._knows_least = True
 
-    def base(self, state: State, limit: int | None = None) -> Base:
+    def base(self, state: State, limit: int | None = None) -> kernels.Masks:
         """Return the next ids of the states that differ only in the row; all streams end within `limit` ids, if given.
 
-        A base whose masks are those without a limit is kept as such.
+        With a limit, only few ids are looked at, mostly: the others of the masks without one do not need so many.
         """
         key = state.split, state.spelled, state.text
-        known = self._bases.get(key)
-        if known is None or (limit is not None and (known.enough is None or limit < known.enough)):
-            known = self._bases.get(key if limit is None else (*key, limit))
-            known = known or self._found(state, limit)
-        return known
+        plain = self._bases.get(key)
+        if limit is None:
+            return plain or self._found(key, state, self.tokens.scan.differing(state.spelled))
+        self._find_least()
+        left = min(limit, kernels.MOST_IDS) - 1
+        if plain is None and left > self._cache.fields["least_ids"][state.text]:
+            plain = self.base(state)
+        if plain is not None and left >= plain.most:
+            return plain
+        known = self._bases.get((*key, left))
+        if known is None and plain is not None and left >= plain.floor:
+            return self._found((*key, left), state, plain.late[plain.enough > left], plain)
+        return known or self._found((*key, left), state, self.tokens.scan.differing(state.spelled))
 
-    def _found(self, state: State, limit: int | None) -> Base:
-        """Find the masks of a base, and keep them."""
-        key = state.split, state.spelled, state.text
-        asked = kernels.NO_LIMIT
-        if limit is not None:
-            self._find_least()
-            asked = min(limit, kernels.MOST_IDS) - 1
-        differing = self.tokens.scan.differing(state.spelled)
-        answer = self._asked(kernels.find_next, state, *key, asked, differing, self._n_words)
-        is_known = limit is not None and answer[3] <= asked
-        found = Base(answer[1], answer[2], answer[3] + 1 if is_known else None)
+    def _found(
+        self, key: tuple[int, ...], state: State, ids: Int32Array, of: kernels.Masks | None = None
+    ) -> kernels.Masks:
+        """Find the masks of a base, or of a base and a limit, and keep them."""
+        left = key[3] if len(key) > 3 else kernels.NO_LIMIT
+        found = self._asked(kernels.find_next, state, *key[:3], left, ids, of or self._n_words)[1]
         with SHARED:
-            self._bases[key if limit is None or is_known else (*key, limit)] = found
+            self._bases[key] = found
             if len(self._bases) > MAX_BASES:
                 self._bases.popitem(last=False)
         return found
@@ -207,8 +201,8 @@ class PrefixAutomaton:
 
     def is_enough(self, state: State, limit: int) -> bool:
         """Return whether the mask with a limit is known to be the one without."""
-        known = self._bases.get((state.split, state.spelled, state.text))
-        return known is not None and known.enough is not None and known.enough <= limit
+        known = self._bases.get((state[0], state[2], state[3]))
+        return known is not None and known.most < limit
 
     def _help(self, status: int, state: State, missing: tuple[int, int]) -> None:
         """Provide the kernels with a `missing` cell or a larger cache, or say why it cannot be provided.

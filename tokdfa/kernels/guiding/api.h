@@ -163,11 +163,15 @@ typedef struct {
 /* The masks of the ids that can come next, for any row: one bit an id. It belongs to one thread. */
 typedef struct {
     int32_t limit;            /* the most ids after each of them up to the end of a stream; -1 for any number */
-    const int32_t *differing; /* the ids after which the scan of the text is elsewhere than from state 0 */
-    int64_t n_differing;
+    const int32_t *ids; /* ids to be looked at one by one: all after which the scan is elsewhere than from state 0 */
+    int64_t n_ids;
     uint32_t *allowed; /* written: the ids that are possible if the row does not forbid them; zeros at first */
     uint32_t *fragile; /* written: those of them that are impossible if the row forbids them; zeros at first */
-    int32_t enough;    /* written: a limit with which the masks are those without one; INT32_MAX for none */
+    int32_t *late;     /* written, without a limit: ids that may have other bits with a limit, */
+    int32_t *enough;   /* which is smaller than this one; */
+    int64_t n_late;
+    int64_t n_noted; /* their number; */
+    int32_t floor;   /* and a limit with which no bits of others differ */
 } tokdfa_guide_masks_job;
 
 /* The number of numbers of an entry of `attempts`. */
@@ -225,5 +229,7 @@ int32_t tokdfa_guide_within(const tokdfa_guide *guide, int32_t split, int32_t ro
 int32_t tokdfa_guide_edges(const tokdfa_guide *guide, int32_t text, tokdfa_guide_edges_job *job);
 int32_t tokdfa_guide_next(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,
                           tokdfa_guide_masks_job *job);
+int32_t tokdfa_guide_next_of(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,
+                             tokdfa_guide_masks_job *job);
 
 #endif

@@ -11,7 +11,8 @@
 
 #include "search.h"
 
-enum { UNKNOWN_NUMBER = INT32_MAX };
+/* More than any limit, even with one id more. */
+enum { UNKNOWN_NUMBER = 1 << 30 };
 
 /* A state on the path, the ids being tried there, and the state after the current one. */
 typedef struct {

@@ -47,7 +47,8 @@ enum { N_VERDICTS = 256 };
 typedef struct {
     int32_t split, spelled, text; /* the states of the parts */
     int32_t limit;
-    int32_t found; /* FROM_NONE, FROM_ALL or BY_ROW */
+    int32_t found;  /* FROM_NONE, FROM_ALL or BY_ROW */
+    int32_t enough; /* a number of ids after FROM_ALL */
 } known_verdict;
 
 /* Ids that can come next in the states that differ only in the row: after one that the row does not forbid, a stream
@@ -59,64 +60,67 @@ typedef struct {
     int32_t n;                    /* the number of ids */
     int32_t are_all;
     int32_t ids[N_KNOWN_WAYS];
-    int32_t enough[N_KNOWN_WAYS]; /* a number of ids, this one included, that is enough for an end */
 } ways;
 
 typedef struct {
-    uint32_t *allowed; /* of the caller */
-    uint32_t *fragile; /* of the caller */
+    tokdfa_guide_masks_job *job;
     int64_t n_words;
-    int32_t limit;  /* of the ids after each of them; NO_LIMIT */
-    int32_t enough; /* a limit with which the masks are those without one; UNKNOWN_NUMBER */
-    ways *ways;     /* N_WAY_GROUPS by a hash of the states; without a limit there are none */
+    int32_t limit; /* of the ids after each of them; NO_LIMIT */
+    ways *ways;    /* N_WAY_GROUPS by a hash of the states; without a limit there are none */
     known_verdict verdicts[N_VERDICTS]; /* by a hash of the states */
 } masks;
 
-ALWAYS_INLINE void note_enough(masks *made, int32_t enough) {
-    made->enough = enough > made->enough ? enough : made->enough;
+/* Forget those of the late ids for which the least limit is enough. */
+static void raise_floor(tokdfa_guide_masks_job *job) {
+    int64_t n = 0;
+    job->floor = UNKNOWN_NUMBER;
+    for (int64_t k = 0; k < job->n_noted; k++) {
+        job->floor = job->enough[k] < job->floor ? job->enough[k] : job->floor;
+    }
+    for (int64_t k = 0; k < job->n_noted; k++) {
+        if (job->enough[k] > job->floor) {
+            job->late[n] = job->late[k];
+            job->enough[n++] = job->enough[k];
+        }
+    }
+    job->n_noted = n;
 }
 
-/* Note whether a verdict is the same without the limit, and which limit is enough for it. */
-static int note_verdict(const tokdfa_guide *guide, masks *made, guide_state at, int found) {
-    if (made->limit == NO_LIMIT || made->enough == UNKNOWN_NUMBER) {
-        return YES;
+/* Note that a limit is enough for the bits of some ids. Where there are too many, the smaller limits are forgotten. */
+static void note_late(const masks *made, const int32_t *ids, int64_t n, int32_t enough) {
+    tokdfa_guide_masks_job *job = made->job;
+    for (int64_t k = 0; k < n && made->limit == NO_LIMIT && enough > job->floor; k++) {
+        if (job->n_noted == job->n_late) {
+            raise_floor(job);
+        }
+        if (enough > job->floor) {
+            job->late[job->n_noted] = ids[k];
+            job->enough[job->n_noted++] = enough;
+        }
     }
-    if (found == FROM_ALL) {
-        at.row = EVERY_ROW;
-        note_enough(made, enough_after(guide, at));
-        return YES;
-    }
-    const int plain = find_verdict(guide, at.split, at.spelled, at.text, NO_LIMIT);
-    note_enough(made, plain == found ? 0 : UNKNOWN_NUMBER);
-    return plain < 0 ? plain : YES;
 }
 
-static int verdict(const tokdfa_guide *guide, masks *made, int32_t split, int32_t spelled, int32_t text,
-                   int32_t limit) {
-    if (is_end(guide, split, text)) {
+/* The verdict on a state, and after FROM_ALL a number of ids that is enough for an end. */
+static int verdict(const tokdfa_guide *guide, masks *made, guide_state at, int32_t limit, int32_t *enough) {
+    *enough = 0;
+    if (is_end(guide, at.split, at.text)) {
         return FROM_ALL;
     }
-    known_verdict *known = made->verdicts +
-                           (state_hash((guide_state){split, NO_ROW, spelled, text}) & (N_VERDICTS - 1));
-    if (known->split != split || known->spelled != spelled || known->text != text || known->limit != limit) {
-        const int found = find_verdict(guide, split, spelled, text, limit);
+    at.row = NO_ROW;
+    known_verdict *known = made->verdicts + (state_hash(at) & (N_VERDICTS - 1));
+    if (known->split != at.split || known->spelled != at.spelled || known->text != at.text || known->limit != limit) {
+        const int found = find_verdict(guide, at.split, at.spelled, at.text, limit);
         if (found < 0) {
             return found;
         }
-        *known = (known_verdict){split, spelled, text, limit, found};
-        if (limit == made->limit) {
-            const int status = note_verdict(guide, made, (guide_state){split, NO_ROW, spelled, text}, found);
-            return status < 0 ? status : found;
+        *known = (known_verdict){at.split, at.spelled, at.text, limit, found, 0};
+        if (found == FROM_ALL && limit == NO_LIMIT) {
+            at.row = EVERY_ROW;
+            known->enough = enough_after(guide, at);
         }
     }
+    *enough = known->enough;
     return known->found;
-}
-
-static void add_way(const tokdfa_guide *guide, ways *known, int32_t id, guide_state to) {
-    if (known->n < N_KNOWN_WAYS) {
-        known->ids[known->n] = id;
-        known->enough[known->n++] = 1 + enough_after(guide, to);
-    }
 }
 
 /* Find all ids that can come next if no row forbids them, unless they are too many. */
@@ -136,17 +140,16 @@ static int find_ways(const tokdfa_guide *guide, ways *known, int32_t limit) {
             return status;
         }
         if (status == YES) {
-            add_way(guide, known, id, to);
+            known->ids[known->n++] = id;
         }
     }
     return YES;
 }
 
 /* Whether a known way can be gone on with a row. */
-ALWAYS_INLINE bool has_way(const tokdfa_guide *guide, masks *made, const ways *known, int32_t row) {
+ALWAYS_INLINE bool has_way(const tokdfa_guide *guide, const ways *known, int32_t row) {
     for (int32_t k = 0; k < known->n && row != EVERY_ROW; k++) {
         if (!is_forbidden(guide->followers, row, guide->ids->position[known->ids[k]])) {
-            note_enough(made, known->enough[k]);
             return true;
         }
     }
@@ -154,60 +157,49 @@ ALWAYS_INLINE bool has_way(const tokdfa_guide *guide, masks *made, const ways *k
 }
 
 /* Whether a stream can end in time after a state, given that it cannot with the row that forbids every id. */
-static int ends_by_row(const tokdfa_guide *guide, masks *made, guide_state at) {
+static int ends_by_row(const tokdfa_guide *guide, const masks *made, guide_state at) {
     const guide_state key = {at.split, NO_ROW, at.spelled, at.text};
     ways *known = made->ways + (state_hash(key) & (N_WAY_GROUPS - 1));
     if (known->split != at.split || known->spelled != at.spelled || known->text != at.text) {
         known->split = at.split, known->spelled = at.spelled, known->text = at.text;
         known->n = known->are_all = 0;
     }
-    if (is_end(guide, at.split, at.text) || has_way(guide, made, known, at.row)) {
+    if (is_end(guide, at.split, at.text) || has_way(guide, known, at.row)) {
         return YES;
     }
-    int found = NOWHERE;
-    if (!known->are_all) {
-        guide->cache->found_id = -1;
-        found = within(guide, at, made->limit);
-        const int32_t id = guide->cache->found_id;
-        guide_state to;
-        if (found == YES) {
-            note_enough(made, enough_after(guide, at));
-            if (id >= 0 && !is_forbidden(guide->followers, at.row, guide->ids->position[id]) &&
-                after(guide, at, id, text_after(guide, at.text, id), &to) == YES) {
-                add_way(guide, known, id, to);
-            }
-            return YES;
-        }
+    if (known->are_all) {
+        return NOWHERE;
+    }
+    guide->cache->found_id = -1;
+    const int found = within(guide, at, made->limit);
+    const int32_t id = guide->cache->found_id;
+    if (found != YES) {
         const int status = found == NOWHERE ? find_ways(guide, known, made->limit) : found;
-        if (status < 0) {
-            return status;
-        }
+        return status < 0 ? status : NOWHERE;
     }
-    if (made->enough != UNKNOWN_NUMBER) {
-        const int plain = goes_on(guide, at);
-        note_enough(made, plain == NOWHERE ? 0 : UNKNOWN_NUMBER);
-        return plain < 0 ? plain : NOWHERE;
+    if (id >= 0 && known->n < N_KNOWN_WAYS && !is_forbidden(guide->followers, at.row, guide->ids->position[id]) &&
+        text_after(guide, at.text, id) != NOWHERE) {
+        known->ids[known->n++] = id;
     }
-    return NOWHERE;
+    return YES;
 }
 
 /* Whether a stream can continue from a state within a symbol or elsewhere. The id that last ended such a symbol mostly
    leads to a state from which a stream can continue with any row; then the state need not be cached. */
-static int goes_on_by_row(const tokdfa_guide *guide, masks *made, guide_state at) {
+static int goes_on_by_row(const tokdfa_guide *guide, masks *made, guide_state at, int32_t *enough) {
     const int32_t id = *hint_of(guide, at), limit = made->limit;
     guide_state to;
     if (id >= 0 && at.split % guide->splits->n_cuts != 0 && at.row != EVERY_ROW && limit != 0 &&
         after(guide, at, id, text_after(guide, at.text, id), &to) == YES && to.split % guide->splits->n_cuts == 0) {
-        const int found = verdict(guide, made, to.split, to.spelled, to.text, limit == NO_LIMIT ? limit : limit - 1);
-        if (found == FROM_ALL) {
-            to.row = EVERY_ROW;
-            note_enough(made, 1 + enough_after(guide, to));
-        }
+        const int found = verdict(guide, made, to, limit == NO_LIMIT ? limit : limit - 1, enough);
+        ++*enough;
         if (found < 0 || found == FROM_ALL) {
             return found;
         }
     }
-    return limit == NO_LIMIT ? goes_on(guide, at) : ends_by_row(guide, made, at);
+    const int found = limit == NO_LIMIT ? goes_on(guide, at) : ends_by_row(guide, made, at);
+    *enough = limit == NO_LIMIT && found == YES ? enough_after(guide, at) : 0;
+    return found;
 }
 
 ALWAYS_INLINE void set_bit(uint32_t *mask, int32_t id) {
@@ -223,21 +215,21 @@ typedef struct {
 } alike;
 
 /* Allow all ids, without a look at their rows. */
-static void add_all(const alike *these, bool are_fragile, masks *made) {
+static void add_all(const alike *these, bool are_fragile, const masks *made) {
     if (these->bits != NULL) {
         for (int64_t k = 0; k < made->n_words; k++) {
-            made->allowed[k] |= these->bits[k];
+            made->job->allowed[k] |= these->bits[k];
         }
         for (int64_t k = 0; k < made->n_words && are_fragile; k++) {
-            made->fragile[k] |= these->bits[k];
+            made->job->fragile[k] |= these->bits[k];
         }
         return;
     }
     for (int64_t k = 0; k < these->n; k++) {
-        set_bit(made->allowed, these->ids[k]);
+        set_bit(made->job->allowed, these->ids[k]);
     }
     for (int64_t k = 0; k < these->n && are_fragile; k++) {
-        set_bit(made->fragile, these->ids[k]);
+        set_bit(made->job->fragile, these->ids[k]);
     }
 }
 
@@ -253,38 +245,38 @@ static int add_ids(const tokdfa_guide *guide, int32_t split, const alike *these,
     if (free == NOWHERE) {
         return YES;
     }
-    const int if_free = verdict(guide, made, free, spelled, text, made->limit);
-    const int if_cut = if_free <= FROM_NONE || cut == free ? if_free
-                       : cut == NOWHERE                    ? FROM_NONE
-                                                           : verdict(guide, made, cut, spelled, text, made->limit);
+    int32_t enough_free, enough_cut;
+    const int if_free = verdict(guide, made, (guide_state){free, NO_ROW, spelled, text}, made->limit, &enough_free);
+    enough_cut = enough_free;
+    const int if_cut =
+        if_free <= FROM_NONE || cut == free ? if_free
+        : cut == NOWHERE                    ? FROM_NONE
+                         : verdict(guide, made, (guide_state){cut, NO_ROW, spelled, text}, made->limit, &enough_cut);
     if (if_free < 0 || if_cut < 0) {
         return if_free < 0 ? if_free : if_cut;
     }
-    if (if_free == FROM_NONE) {
-        return YES;
-    }
     if (if_free == FROM_ALL && if_cut != BY_ROW) {
         add_all(these, if_cut == FROM_NONE, made);
+        note_late(made, these->ids, these->n, enough_cut > enough_free ? enough_cut : enough_free);
         return YES;
     }
-    for (int64_t k = 0; k < these->n; k++) {
+    for (int64_t k = 0; k < these->n && if_free != FROM_NONE; k++) {
         const int32_t id = these->ids[k], row = guide->ids->row_of[id];
         int is_free = YES, is_cut = if_cut;
         if (if_free == BY_ROW) {
-            is_free = goes_on_by_row(guide, made, (guide_state){free, row, spelled, text});
+            is_free = goes_on_by_row(guide, made, (guide_state){free, row, spelled, text}, &enough_free);
             is_cut = cut == free ? is_free : is_cut;
+            enough_cut = cut == free ? enough_free : enough_cut;
         }
         if (is_free == YES && is_cut == BY_ROW) {
-            is_cut = goes_on_by_row(guide, made, (guide_state){cut, row, spelled, text});
+            is_cut = goes_on_by_row(guide, made, (guide_state){cut, row, spelled, text}, &enough_cut);
         }
         if (is_free < 0 || is_cut < 0) {
             return is_free < 0 ? is_free : is_cut;
         }
         if (is_free == YES) {
-            set_bit(made->allowed, id);
-            if (is_cut == NOWHERE) {
-                set_bit(made->fragile, id);
-            }
+            add_all(&(alike){.ids = &id, .n = 1}, is_cut == NOWHERE, made);
+            note_late(made, &id, 1, enough_cut > enough_free ? enough_cut : enough_free);
         }
     }
     return YES;
@@ -311,56 +303,63 @@ static int add_atoms(const tokdfa_guide *guide, int32_t split, int32_t text, int
     return YES;
 }
 
-/* Set the bits of the ids with which a stream can continue from the states that differ only in the row. */
-TOKDFA_API int32_t tokdfa_guide_next(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,
-                                     tokdfa_guide_masks_job *job) {
+static int allow_words(const tokdfa_guide *guide, int32_t split, int32_t text, masks *made) {
     const tokdfa_guide_texts *texts = guide->texts;
-    uint32_t *allowed = job->allowed, *fragile = job->fragile;
-    masks made = {.allowed = allowed, .fragile = fragile, .n_words = (guide->ids->n_class_of + 31) / 32,
-                  .limit = job->limit, .enough = job->limit == NO_LIMIT ? UNKNOWN_NUMBER : 0};
     int32_t *path = guide->cache->path;
-    ways groups[N_WAY_GROUPS];
-    if (!is_state(guide, (guide_state){split, NO_ROW, spelled, text})) {
-        return NO_SUCH_STATE;
-    }
-    for (int64_t k = 0; k < N_WAY_GROUPS && job->limit != NO_LIMIT; k++) {
-        groups[k].split = 0;
-    }
-    made.ways = groups;
     path[0] = text;
     for (int64_t node = 0; node < texts->n_node_column;) {
         const int32_t reached = text_at_node(texts, path, node);
-        if (reached == NOWHERE) {
-            node = texts->node_end[node];
-            continue;
-        }
-        const int status = add_atoms(guide, split, reached, texts->at_node[node], texts->at_node[node + 1], &made);
+        const int status =
+            reached ? add_atoms(guide, split, reached, texts->at_node[node], texts->at_node[node + 1], made) : YES;
         if (status < 0) {
             return status;
         }
-        node++;
+        node = reached ? node + 1 : texts->node_end[node];
     }
     for (int64_t atom = texts->at_node[texts->n_node_column]; atom < texts->n_atom_class; atom++) {
         /* A special token is an atom of its own. */
         const int32_t id = texts->atom_ids[texts->atom_begin[atom]], reached = text_after(guide, text, id);
-        const int status = reached ? add_atoms(guide, split, reached, atom, atom + 1, &made) : YES;
+        const int status = reached ? add_atoms(guide, split, reached, atom, atom + 1, made) : YES;
         if (status < 0) {
             return status;
         }
     }
-    for (int64_t k = 0; k < job->n_differing; k++) {
-        const int32_t id = job->differing[k], reached = text_after(guide, text, id);
-        const int32_t found = spelled_after(guide, spelled, id);
-        allowed[id >> 5] &= ~((uint32_t)1 << (id & 31));
-        fragile[id >> 5] &= ~((uint32_t)1 << (id & 31));
+    return YES;
+}
+
+static int make_masks(const tokdfa_guide *guide, guide_state from, tokdfa_guide_masks_job *job, bool has_words) {
+    masks made = {.job = job, .n_words = (guide->ids->n_class_of + 31) / 32, .limit = job->limit};
+    ways groups[N_WAY_GROUPS];
+    for (int64_t k = 0; k < N_WAY_GROUPS && job->limit != NO_LIMIT; k++) {
+        groups[k].split = 0;
+    }
+    made.ways = groups;
+    job->n_noted = job->floor = 0;
+    int status = is_state(guide, from) ? YES : NO_SUCH_STATE;
+    if (status == YES && has_words) {
+        status = allow_words(guide, from.split, from.text, &made);
+    }
+    for (int64_t k = 0; k < job->n_ids && status == YES; k++) {
+        const int32_t id = job->ids[k], reached = text_after(guide, from.text, id);
+        const int32_t found = spelled_after(guide, from.spelled, id);
+        job->allowed[id >> 5] &= ~((uint32_t)1 << (id & 31));
+        job->fragile[id >> 5] &= ~((uint32_t)1 << (id & 31));
         if (reached && found >= 0) {
             const alike this = {guide->ids->class_of[id], found, reached, &id, 1, NULL};
-            const int status = add_ids(guide, split, &this, &made);
-            if (status < 0) {
-                return status;
-            }
+            status = add_ids(guide, from.split, &this, &made);
         }
     }
-    job->enough = made.enough;
-    return YES;
+    return status;
+}
+
+/* Set the bits of the ids with which a stream can continue from the states that differ only in the row. */
+TOKDFA_API int32_t tokdfa_guide_next(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,
+                                     tokdfa_guide_masks_job *job) {
+    return make_masks(guide, (guide_state){split, NO_ROW, spelled, text}, job, true);
+}
+
+/* Likewise, but only the bits of the ids of the job. */
+TOKDFA_API int32_t tokdfa_guide_next_of(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,
+                                        tokdfa_guide_masks_job *job) {
+    return make_masks(guide, (guide_state){split, NO_ROW, spelled, text}, job, false);
 }

@@ -86,7 +86,7 @@ TOKDFA_API int32_t tokdfa_guide_within(const tokdfa_guide *guide, int32_t split,
 /* The least space for the atoms of a state that are listed; the most between two states if they do not lead nearer. */
 enum { MOST_LISTED = 4096, MOST_ASTRAY = 16 };
 
-static void add_edge(const tokdfa_guide *guide, int32_t from, int32_t to, int64_t first, int64_t last,
+static void note_edge(const tokdfa_guide *guide, int32_t from, int32_t to, int64_t first, int64_t last,
                      tokdfa_guide_edges_job *job) {
     if (to == NOWHERE || first == last) {
         return;
@@ -106,19 +106,19 @@ static void add_edge(const tokdfa_guide *guide, int32_t from, int32_t to, int64_
     *n_leading += (int32_t)(last - first);
 }
 
-static void add_edges(const tokdfa_guide *guide, int32_t text, tokdfa_guide_edges_job *job) {
+static void note_edges(const tokdfa_guide *guide, int32_t text, tokdfa_guide_edges_job *job) {
     const tokdfa_guide_texts *texts = guide->texts;
     const int64_t n_before = job->n_edges;
     int32_t *path = guide->cache->path;
     path[0] = text;
     for (int64_t node = 0; node < texts->n_node_column;) {
         const int32_t reached = text_at_node(texts, path, node);
-        add_edge(guide, text, reached, texts->at_node[node], texts->at_node[node + 1], job);
+        note_edge(guide, text, reached, texts->at_node[node], texts->at_node[node + 1], job);
         node = reached == NOWHERE ? texts->node_end[node] : node + 1;
     }
     for (int64_t k = 0; k < texts->n_special_column; k++) {
         const int64_t atom = texts->at_node[texts->n_node_column] + k;
-        add_edge(guide, text, text_after_special(texts, text, k), atom, atom + 1, job);
+        note_edge(guide, text, text_after_special(texts, text, k), atom, atom + 1, job);
     }
     for (int64_t k = n_before; k < job->n_edges; k++) {
         job->n_atoms[k] = job->n_leading[job->target[k]];
@@ -132,7 +132,7 @@ TOKDFA_API int32_t tokdfa_guide_edges(const tokdfa_guide *guide, int32_t text, t
     job->n_edges = job->n_listed = 0;
     for (; text < n_texts && job->n_edges + n_texts <= job->n_source && job->n_listed + MOST_LISTED <= job->n_before;
          text++) {
-        add_edges(guide, text, job);
+        note_edges(guide, text, job);
     }
     return text;
 }

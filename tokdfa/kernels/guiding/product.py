@@ -6,7 +6,7 @@ structs. A state is four numbers, the states of the parts.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,12 @@ MOST_IDS = 1 << 20
 MOST_EDGES = 1 << 18
 """The number of edges between states of the texts that are found at once, or more."""
 
+MOST_LATE = 1 << 12
+"""The most ids of masks that are kept because a limit may forbid them."""
+
 NO_LIMIT = -1
-UNKNOWN_NUMBER = np.iinfo(np.int32).max
+
+_NO_IDS = np.zeros(0, dtype=np.int32)
 
 _N_FRAME = 5
 _N_ATTEMPT = 12
@@ -42,9 +46,8 @@ def cache_of(n_slots: int, n_searched: int, longest: int, n_texts: int) -> Struc
     least_ids, nearer = np.zeros(n_texts, dtype=np.int32), np.full(2 * n_texts, -1, dtype=np.int32)
     return Struct(
         "tokdfa_guide_cache", **_slots(n_slots), **_search(n_searched), n_known=0, path=path, trace=trace,
-        hint=hint, near=near, least_ids=least_ids,
-        nearer=nearer, nearer_atoms=np.zeros(0, dtype=np.int32), found_split=0, found_row=0, found_spelled=0, found_text=0,
-        found_id=0, missing_core=0, missing_column=0,
+        hint=hint, near=near, least_ids=least_ids, nearer=nearer, nearer_atoms=_NO_IDS, found_split=0, found_row=0,
+        found_spelled=0, found_text=0, found_id=0, missing_core=0, missing_column=0,
     )  # fmt: skip
 
 
@@ -133,24 +136,40 @@ def edges(guide: Struct, n_texts: int) -> tuple[Int32Array, Int32Array]:
     return np.concatenate(every, axis=1), np.concatenate(some, axis=1)
 
 
+class Masks(NamedTuple):
+    """The next ids of all states that differ only in the row."""
+
+    allowed: Uint32Array  # One bit an id: those with which a stream continues if the row does not forbid them
+    fragile: Uint32Array  # One bit an id: the `allowed` ids with which no stream continues if the row forbids them
+    # Ids that have other bits, perhaps, if streams must end within a limit after them below `enough`; and a
+    # limit with which the bits of all others are these.
+    late: Int32Array
+    enough: Int32Array
+    floor: int
+    most: int  # A limit with which no bits differ
+
+
 def find_next(
-    guide: Struct, split: int, spelled: int, text: int, limit: int, differing: Int32Array, n_words: int
-) -> tuple[int, Uint32Array, Uint32Array, int]:
-    """Find the ids that can come next, for any row: the status, two masks of `n_words`, and a number.
+    guide: Struct, split: int, spelled: int, text: int, limit: int, ids: Int32Array, of: Masks | int
+) -> tuple[int, Masks]:
+    """Find the ids that can come next, for any row; return the status, and the masks.
 
-    With a limit, at most `MOST_IDS`, the stream must be able to end within that many ids after the next one; the number
-    is a limit with which the masks are those without one, or `UNKNOWN_NUMBER`.
-
-    `differing`, checked, are the ids after which the scan of the text is in another state than from state 0.
-    The first mask has the ids after which a stream can continue if the row does not forbid them; the second the ids of
-    the first after which none can if the row forbids them.
+    With a limit, at most `MOST_IDS`, the stream must be able to end within that many ids after the next one. `ids`,
+    checked, are those after which the scan of the text is in another state than from state 0. `of` is the number of
+    words of a mask; with masks, only the bits of `ids` are found, and the others are theirs.
     """
-    masks = np.zeros((2, n_words), dtype=np.uint32)
+    masks = np.zeros((2, of), dtype=np.uint32) if isinstance(of, int) else np.stack(of[:2])
+    late, enough = (np.empty(MOST_LATE, dtype=np.int32) for _ in range(2)) if limit == NO_LIMIT else (_NO_IDS, _NO_IDS)
     job = Struct(
-        "tokdfa_guide_masks_job", limit=limit, differing=differing, allowed=masks[0], fragile=masks[1], enough=0
-    )
-    status = int(lib.tokdfa_guide_next(guide.pointer, split, spelled, text, job.pointer))
-    return status, masks[0], masks[1], int(job.pointer.enough)
+        "tokdfa_guide_masks_job", limit=limit, ids=ids, allowed=masks[0], fragile=masks[1], late=late, enough=enough,
+        n_noted=0, floor=0,
+    )  # fmt: skip
+    find = lib.tokdfa_guide_next if isinstance(of, int) else lib.tokdfa_guide_next_of
+    status = int(find(guide.pointer, split, spelled, text, job.pointer))
+    if limit != NO_LIMIT:
+        return status, Masks(masks[0], masks[1], late, enough, limit, limit)
+    late, enough, floor = late[: job.pointer.n_noted].copy(), enough[: job.pointer.n_noted].copy(), job.pointer.floor
+    return status, Masks(masks[0], masks[1], late, enough, floor, int(enough.max(initial=floor)))
 
 
 def merge_nodes(

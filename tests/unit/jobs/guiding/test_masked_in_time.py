@@ -20,6 +20,7 @@ from tests.support.guided import (
     some_languages,
 )
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError, WrongTypeError
+from tokdfa.kernels.guiding import product as kernels
 
 TOKENIZER = tokdfa.default_tokenizer()
 Streams = set[tuple[int, ...]]
@@ -84,6 +85,22 @@ def test_bans_and_budgets_together(seed: int, tmp_path: Path) -> None:
     left = {tuple(encode(text)) for text in texts if banned not in text}
     guide = tokdfa.guide(tokenizer, language, ban=tokdfa.ban(tokenizer, [banned]))
     assert check_budgets(guide, left, source) > 10
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_budgets_where_too_many_ids_are_late_to_note_them_all(
+    most: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(kernels, "MOST_LATE", most)
+    tokenizer, encode, symbols, keeps, _ = guided(most, tmp_path)
+    source = random.Random(most)
+    narrower, floors = 0, set()
+    for language, texts in some_languages(source, symbols):
+        guide = tokdfa.guide(tokenizer, language)
+        narrower += check_budgets(guide, {tuple(encode(text)) for text in texts if keeps(text)}, source)
+        floors |= {base.floor for key, base in guide._prefixes._bases.items() if len(key) == 3}
+    assert narrower > 50
+    assert max(floors) > 0
 
 
 PATTERNS = [r'"[^"\\]*"', r"(a|an|the)( [a-z]+){2,}\.", r"\{ ?\}|\[(é|1|'s| )*\]\n", "[a-z]{40}"]
@@ -153,6 +170,9 @@ def test_numbers_that_are_refused() -> None:
     for wrong in (-1, 1.5, True, "3"):
         with pytest.raises(WrongTypeError, match=r"^remaining: a number of ids is an integer that is not negative: "):
             guide.mask(guide.initial, remaining=wrong)  # type: ignore[arg-type]
+    for wrong in (3, (1, 2), "abcd", (0, 0, 0, 0)):
+        with pytest.raises(WrongTypeError, match=r"^the guide has no such state: "):
+            guide.mask(wrong, remaining=3)  # type: ignore[arg-type]
     ban = tokdfa.ban(TOKENIZER, ["marr"])
     with pytest.raises(UnsupportedFeatureError, match=r"^remaining: a ban does not know when a text ends \(give"):
         ban.mask(ban.initial, remaining=3)
