@@ -35,6 +35,7 @@ PROGRAMS = {
         "bench_append",
         "bench_align",
         "bench_guide_budget",
+        "bench_guide_budget_peers cl100k",
         "bench_bounds",
     ],
     "time_load": ["bench_load files models objects"],

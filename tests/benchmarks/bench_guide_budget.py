@@ -1,8 +1,9 @@
 """Guides for JSON schemas with a number of ids left: building, the least number, and masks beside those without one.
 
-    TOKDFA_DATA=… python -m tests.benchmarks.bench_guide_budget [SCHEMAS.json TOKENIZER...]
+    TOKDFA_DATA=… [TOKDFA_FAMILIES=…] python -m tests.benchmarks.bench_guide_budget [SCHEMAS.json [TOKENIZER...]]
 
-The file has a list of schemas; by default there are a few of usual shapes, with GPT-2. `--json FILE` keeps the table.
+The file has a list of schemas; by default there are a few of usual shapes. The tokenizers are by default GPT-2, cl100k
+and o200k of TOKDFA_DATA, and Llama-3.1 and Qwen-2.5 of TOKDFA_FAMILIES. `--json FILE` keeps the table.
 Each walk chooses at random among the ids of the masks with a budget, from the least number of ids up to three times as
 many; at each state both masks are asked for, in turn, by two guides of their own. *Far* states have at least twice as
 many ids left as they need. Times are processor time.
@@ -34,14 +35,17 @@ SCHEMAS: list[object] = [
     {"anyOf": [{"type": "null"}, {"type": "number"}, NAME]},
 ]
 
-COLUMNS = ["tokenizer", "schemas", "refused", "building, median s", "longest s", "walks", "far, ratio", "near, ratio"]
+COLUMNS = [
+    "tokenizer", "schemas", "refused", "building, median s", "longest s", "walks", "far, us", "without", "far, ratio",
+    "near, us", "without", "near, ratio",
+]  # fmt: skip
 
 
 def row(name: str, tokenizer: tokdfa.Tokenizer, schemas: list[object], n_walks: int) -> list[object]:
-    """Return a row of the table: medians, and ratios of the sums of all masks with a budget and without."""
+    """Return a row of the table: medians; means of all masks with a budget and without, and their ratios."""
     source = random.Random(0)
     spent: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-    built, refused, walks = [], 0, 0
+    built, refused, walks, asked_of = [], 0, 0, {"far": 0, "near": 0}
     tokdfa.guide(tokenizer, "a")
     for schema in schemas:
         begin = time.process_time()
@@ -58,6 +62,7 @@ def row(name: str, tokenizer: tokdfa.Tokenizer, schemas: list[object], n_walks: 
             state, ids = guide.initial, 0
             while True:
                 kind = "far" if left >= 2 * judge.least(state) else "near"
+                asked_of[kind] += 1
                 asked = [(0, lambda: guide.mask(state, remaining=left)), (1, lambda: plain.mask(state))]  # noqa: B023
                 for which, ask in asked if ids % 2 else asked[::-1]:
                     spent[kind][which] += timed(ask)[1]
@@ -69,8 +74,12 @@ def row(name: str, tokenizer: tokdfa.Tokenizer, schemas: list[object], n_walks: 
                 state, left, ids = target, left - 1, ids + 1
             assert guide.is_final(state)
             walks += 1
-    ratios = [round(spent[kind][0] / spent[kind][1], 2) for kind in ("far", "near")]
-    return [name, len(built), refused, round(float(np.median(built)), 3), round(max(built), 3), walks, *ratios]
+    means = [
+        round(value, 2)
+        for kind, n in asked_of.items()
+        for value in (*(1e6 * seconds / n for seconds in spent[kind]), spent[kind][0] / spent[kind][1])
+    ]
+    return [name, len(built), refused, round(float(np.median(built)), 3), round(max(built), 3), walks, *means]
 
 
 def load(path: str) -> tokdfa.Tokenizer:
@@ -81,15 +90,23 @@ def load(path: str) -> tokdfa.Tokenizer:
     return found
 
 
+def tokenizers() -> dict[str, str]:
+    """Return the files of the usual tokenizers, by name."""
+    vocabs, families = Path(os.environ["TOKDFA_DATA"], "vocabs"), os.environ.get("TOKDFA_FAMILIES")
+    found = {"gpt2": vocabs / "gpt2" / "tokenizer.json"}
+    found |= {name: vocabs / f"{name}_base.tiktoken" for name in ("cl100k", "o200k")}
+    if families is not None:
+        names = "llama3_1", "qwen2_5"
+        found |= {name: Path(families, name, "package", "models", "tokenizer.json") for name in names}
+    return {name: str(path) for name, path in found.items()}
+
+
 def main() -> None:
     warnings.simplefilter("ignore")
     keep_tables(sys.argv)
-    schemas, paths = SCHEMAS, [str(Path(os.environ["TOKDFA_DATA"], "vocabs", "gpt2", "tokenizer.json"))]
-    if len(sys.argv) > 1:
-        schemas, paths = json.loads(Path(sys.argv[1]).read_text("utf-8")), sys.argv[2:]
-    rows = [
-        row(path.removeprefix(os.environ.get("TOKDFA_DATA", "") + os.sep), load(path), schemas, 6) for path in paths
-    ]
+    schemas = json.loads(Path(sys.argv[1]).read_text("utf-8")) if len(sys.argv) > 1 else SCHEMAS
+    rows = [row(path, load(path), schemas, 6) for path in sys.argv[2:]]
+    rows = rows or [row(name, load(path), schemas, 6) for name, path in tokenizers().items()]
     print_table("guides with a budget", COLUMNS, rows, environment())
 
 

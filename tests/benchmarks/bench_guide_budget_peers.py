@@ -1,12 +1,13 @@
 """JSON of at most n ids, next to llguidance and xgrammar: texts cut off, not canonical or not valid; time of a mask.
 
-    TOKDFA_DATA=... python -m tests.benchmarks.bench_guide_budget_peers SCHEMAS.json [gpt2|cl100k|o200k] [--json FILE]
+    TOKDFA_DATA=... python -m tests.benchmarks.bench_guide_budget_peers [gpt2|cl100k|o200k] [SCHEMAS.json] [--json FILE]
 
-The file has a list of schemas; those that an engine refuses are counted, and the others walked through. A walk chooses
-among the ids of the masks at random, with n ids: the fewest that the guide needs, 5, 10 or 20 more. It is cut off if
-its text is not complete after n ids. The peers know nothing of n, nor of merges; their texts are compact, as a guide's
-are. *Not canonical* are walks with other ids than tiktoken gives for their text; of those that are cut off, the last
-two pieces are left out, because more text may follow. *Not valid* are complete ones, by the library jsonschema.
+The file has a list of schemas, by default those of `bench_guide_budget`; those that an engine refuses are counted, and
+the others walked through. A walk chooses among the ids of the masks at random, with n ids: the fewest that the guide
+needs, 5, 10 or 20 more. It is cut off if its text is not complete after n ids. The peers know nothing of n, nor of
+merges; their texts are compact, as a guide's are. *Not canonical* are walks with other ids than tiktoken gives for
+their text; of those that are cut off, the last two pieces are left out, because more text may follow. *Not valid* are
+complete ones, by the library jsonschema.
 Times are processor time; each engine runs its fastest documented way, with one thread.
 """
 
@@ -28,6 +29,7 @@ import regex
 
 import tokdfa
 from tests.benchmarks.bench_guide import load, one_of, spellings, tiktoken_of, timed
+from tests.benchmarks.bench_guide_budget import SCHEMAS
 from tests.benchmarks.harness import environment, keep_tables, print_table
 
 COLUMNS = [
@@ -202,4 +204,5 @@ def main(schemas: list[Any], name: str) -> None:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     keep_tables(sys.argv)
-    main(json.loads(Path(sys.argv[1]).read_text("utf-8")), sys.argv[2] if len(sys.argv) > 2 else "cl100k")
+    given = json.loads(Path(sys.argv[2]).read_text("utf-8")) if len(sys.argv) > 2 else SCHEMAS
+    main(given, sys.argv[1] if len(sys.argv) > 1 else "cl100k")
