@@ -19,7 +19,7 @@ __all__ = ["Covers", "covers"]
 
 
 class Covers(SuggestsNames):
-    """The canonical covers of some bytes; iterating gives each as an int32 array, those with smaller ids first.
+    """The canonical covers of some bytes; iterating gives each as an int32 array, in the order of their ids.
 
     Made by :func:`tokdfa.covers`.
 
@@ -33,7 +33,7 @@ class Covers(SuggestsNames):
     >>> tokenizer = tokdfa.default_tokenizer()
     >>> covers = tokdfa.covers(tokenizer, "Hello world, how")
     >>> covers.n, [tokenizer.decode(ids) for ids in covers]
-    (3, ['Hello world, how', 'Hello world, however', 'Hello world, hown'])
+    (3, ['Hello world, hown', 'Hello world, how', 'Hello world, however'])
     """
 
     def __init__(self, prefixes: PrefixAutomaton, start: State, n_bytes: int) -> None:
@@ -46,17 +46,16 @@ class Covers(SuggestsNames):
         if not self._n_bytes:
             yield np.zeros(0, dtype=np.int32)
             return
-        stack: list[tuple[tuple[int, ...], int, State]] = [((), self._n_bytes, self._start)]
+        stack: list[tuple[tuple[int, ...], int, State | None]] = [((), self._n_bytes, self._start)]
         while stack:
-            before, left, state = stack.pop()
+            cover, left, state = stack.pop()
+            if state is None:
+                yield np.array(cover, dtype=np.int32)
+                continue
             ids, sizes = self._moves(state)
-            inner = []
-            for id, size in zip(ids.tolist(), sizes.tolist(), strict=True):
-                if size >= left:
-                    yield np.array((*before, id), dtype=np.int32)
-                else:
-                    inner.append(((*before, id), left - size, self._after(state, id)))
-            stack += reversed(inner)
+            each = zip(ids.tolist(), sizes.tolist(), strict=True)
+            after = [((*cover, id), left - size, self._after(state, id) if size < left else None) for id, size in each]
+            stack += reversed(after)
 
     def _count(self) -> int:
         """Return the number of covers: those from a state are found after those from all states after it."""

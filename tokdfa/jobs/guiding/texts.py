@@ -182,12 +182,23 @@ def texts_of(
 
 def _without(tokens: Tokens, machine: ByteMachine, behind: bytes, opening: Opening) -> ByteMachine:
     """Return the automaton of streams, some bytes before their texts, with a text of another one between controls."""
-    begin = machine.initial + len(behind)
-    controls = {*tokens.tokenizer.control_ids.tolist()}
+    n, begin = len(behind), np.int32(machine.initial + len(behind))
+    ids, controls = tokens.special_ids.tolist(), {*tokens.tokenizer.control_ids.tolist()}
     machine, targets = _spelled(tokens, machine, behind, opening)
     ends = np.where(machine.final, begin, NOWHERE).astype(np.int32)
-    each = zip(tokens.special_ids.tolist(), targets, strict=True)
-    return machine.with_specials(ends if id in controls else target for id, target in each)
+    # After the bytes `<|end` a text may begin with `|>`: both are a control token, and another text begins.
+    each_within = _every_text().behind(behind).after_each(map(tokens.bytes_of, ids))
+
+    def target(id: int, after: Int32Array, within: Int32Array) -> Int32Array:
+        if id not in controls:
+            return after
+        return np.concatenate((ends[:1], np.where(within > n, begin, within)[1 : n + 1], ends[n + 1 :]))
+
+    return machine.with_specials(map(target, ids, targets, each_within))
+
+
+def _every_text() -> ByteMachine:
+    return ByteMachine(np.array([[0], [1]], dtype=np.int32), np.zeros(256, dtype=np.int32), np.array([False, True]), 1)
 
 
 def _spelled(
@@ -214,9 +225,7 @@ def _wanted(
     It reads control tokens only if it `has_controls`.
     """
     if wanted is None:
-        column = np.zeros(256, dtype=np.int32)
-        every = ByteMachine(np.array([[0], [1]], dtype=np.int32), column, np.array([False, True]), 1)
-        machine, targets = _spelled(tokens, every, behind, opening)
+        machine, targets = _spelled(tokens, _every_text(), behind, opening)
         same = np.arange(len(machine.table), dtype=np.int32)
         each = zip(tokens.special_ids.tolist(), targets, strict=True)
         return machine.with_specials(target if id in tokens.found else same for id, target in each)

@@ -116,6 +116,12 @@ def test_covers_are_the_beginnings_of_all_texts_that_begin_so(seed: int, tmp_pat
     assert n_long > 2
 
 
+def test_covers_come_in_the_order_of_their_ids() -> None:
+    for text in ("man", "of a", "th"):
+        found = [ids.tolist() for ids in tokdfa.covers(TOKENIZER, text)]
+        assert found == sorted(found)
+
+
 def test_covers_of_nothing_and_after_a_prompt() -> None:
     assert [ids.tolist() for ids in tokdfa.covers(TOKENIZER, "")] == [[]]
     after = tokdfa.covers(TOKENIZER, "le", prompt=TOKENIZER.encode("a sing"))
@@ -164,6 +170,47 @@ def test_what_is_banned_is_banned_after_a_control_token_too() -> None:
     after = guide.allowed(guide.read([97, 258])).tolist()
     assert {99, 257, 258} <= set(after)
     assert {98, 256}.isdisjoint(after)
+
+
+def is_free(made: Guided, stream: list[int], n_prompt: int, banned: str) -> bool:
+    """Whether a stream has no banned text after the bytes of a prompt; control tokens end texts."""
+    texts = [b""]
+    for id in stream:
+        data = made.tokenizer.decode_bytes([id])
+        skipped = min(n_prompt, len(data))
+        n_prompt -= skipped
+        if id in made.tokenizer.control_ids:
+            texts.append(b"")
+        else:
+            texts[-1] += data[skipped:]
+    return not any(banned.encode() in text for text in texts)
+
+
+@pytest.mark.parametrize("seed", range(1, 9, 2))
+def test_a_control_token_may_begin_in_text_given_back_whatever_is_banned(seed: int, tmp_path: Path) -> None:
+    made, source, n_across = guided(seed, tmp_path), random.Random(seed), 0
+    for text in ("<|", "a<|", "'", "\n<", "ab") * 3:
+        rests = [
+            "b",
+            "|>",
+            "a|>",
+            "|a|>",
+            *("".join(source.choices(made.symbols, k=source.randrange(4))) for _ in "1234"),
+        ]
+        texts, banned, prompt = (
+            list(map("".join, product(rests, ["", "a", "b"]))),
+            source.choice("ab"),
+            made.encode(text),
+        )
+        every = [made.encode(text + rest) for rest in texts]
+        streams = [stream for stream in every if is_free(made, stream, len(text), banned)]
+        n_kept = next((n for n, id in enumerate(prompt) if any(each[n] != id for each in streams)), len(prompt))
+        options = {"prompt": prompt, "heal": True, "ban": tokdfa.ban(made.tokenizer, [banned])}
+        guide = tokdfa.guide(made.tokenizer, "|".join(map(regex.escape, texts)), **options)
+        assert guide.kept.tolist() == prompt[:n_kept]
+        check_against(guide, {tuple(stream[n_kept:]) for stream in streams})
+        n_across += any(stream[0] in made.tokenizer.control_ids for stream in streams if text != "ab")
+    assert n_across > 3
 
 
 def test_prompts_that_are_refused() -> None:
