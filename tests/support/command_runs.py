@@ -269,6 +269,7 @@ def of_train(files: Files) -> Iterator[Run]:
     for name, lines in lists.items():
         yield corpus, "--check", files.write(f"{name}.txt", "#version: 0.2\n" + lines)
     honest = files.write("honest.txt", "#version: 0.2\nl o\nlo w\n")
+    yield corpus, "--check", honest, "--pretokenizer", "gpt2"
     yield corpus, "--check", honest, "--min-frequency", 4
     yield corpus, "--check", honest, "--max-token-length", 2
     runs = files.write("runs.txt", "aaaa aaaa bc bc bc bc bc"), files.write("count.txt", "#version: 0.2\na a\n")

@@ -252,6 +252,7 @@ def _check(listed: str, corpus: tuple[str, ...], asked: dict[str, Any], threads:
             "path": listed,
             "honest": bool(found),
             "merges": found.n_merges,
+            "assumed_pretokenizer": found.assumed,
             "wrong": shown,
             "seconds": perf_counter() - began,
         }

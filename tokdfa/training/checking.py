@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.verdict import Verdict
+from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 from tokdfa.training.api import END_OF_WORD, EndOfWord, Level, Reading, count_corpus_pieces
 from tokdfa.training.counting import Unit
 from tokdfa.training.kept import Spec, dropped
@@ -25,6 +27,9 @@ __all__ = ["MergeCheck", "check_merges"]
 
 AnyTie: TypeAlias = TieRule | Literal["any"]
 Pieces: TypeAlias = Mapping[Any, int]
+
+ASSUMED = "gpt2"
+"""The pre-tokenizer of a corpus if neither an argument nor the file of the merges says one."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -39,6 +44,8 @@ class MergeCheck(Verdict[WrongMerge]):
         The first merge that it would not make.
     n_merges : int
         The number of merges listed.
+    assumed : str, optional
+        The pre-tokenizer that split the corpus, if neither an argument nor the file of the merges says one.
     reason : str
         The result in words.
 
@@ -49,6 +56,7 @@ class MergeCheck(Verdict[WrongMerge]):
     """
 
     n_merges: int = 0
+    assumed: str | None = None
     reason: str = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -58,6 +66,8 @@ class MergeCheck(Verdict[WrongMerge]):
             best = "no other is left" if found.best is None else f"{_shown(found.best)} {found.best_count:,} times"
             why = f"{found.cause.meaning} ({found.detail})" if found.detail else found.cause.meaning
             words = f"merge {found.index:,}, {shown}, occurs {found.count:,} times, and {best}: {why}"
+            if self.assumed is not None:
+                words += f"; the file does not say how texts are split, and {self.assumed} was assumed (pretokenizer)"
         object.__setattr__(self, "reason", words)
 
 
@@ -146,16 +156,17 @@ def check_merges(
         chosen.setdefault("max_token_length", spec.longest if spec else None)
     meant = resolve(like, chosen)
     rules = GreedyRules(**{name: meant[name] for name in ("tie", "count", "min_frequency", "max_token_length")})
-    pieces, source = corpus, None
+    pieces, source, assumed = corpus, None, None
     if not isinstance(pieces, Mapping):
-        pieces, source = _counted(pieces, listed, pretokenizer, meant, threads)
+        assumed = ASSUMED if pretokenizer is None and not listed.says_splitting else None
+        pieces, source = _counted(pieces, listed, pretokenizer or assumed, meant, threads, spec)
     listed = listed.in_kind(pieces)
     if listed.vocabulary is not None and spec is not None:
         pieces = spec.words(pieces, listed.vocabulary)
     elif listed.vocabulary is not None and rules.tie == "huggingface":
         pieces = dropped(pieces, listed.vocabulary)
     found = Replay(listed, pieces, rules, any_tie=tie == "any").first_wrong(source)
-    return MergeCheck(found is None, found, len(listed))
+    return MergeCheck(found is None, found, len(listed), assumed)
 
 
 def _options_of(listed: ListedMerges, like: Trainer | None) -> dict[str, Any]:
@@ -167,21 +178,26 @@ def _options_of(listed: ListedMerges, like: Trainer | None) -> dict[str, Any]:
 
 
 def _counted(
-    files: Any, listed: ListedMerges, pretokenizer: str | None, meant: Mapping[str, Any], threads: int
-) -> tuple[Pieces, Source | None]:
+    files: Any, listed: ListedMerges, pretokenizer: str | None, meant: Mapping[str, Any], threads: int,
+    spec: Spec | None,
+) -> tuple[Pieces, Source | None]:  # fmt: skip
     """Return the pieces of files, split as the file of the merges says; and the source if it can be read again."""
-    own, normalizer = (None, None) if pretokenizer is not None else listed.reading()
+
+    def reading(form: Rewriter | None = None) -> tuple[str | PreTokenizer | None, Rewriter | None]:
+        own, rewriter = (None, form) if pretokenizer is not None else listed.reading(form)
+        return own, rewriter if spec is None else partial(spec.line, rewriter)
+
+    own, normalizer = reading()
     unit: Unit = meant["unit"] if normalizer is None else "line"
     end_of_word: EndOfWord | None = meant["end_of_word"] or ("attached" if listed.suffix else None)
     marks = {"prefix": listed.prefix, "mark": listed.suffix or END_OF_WORD}
-    given = Reading(pretokenizer or own or "gpt2", meant["level"], unit, end_of_word, normalizer, **marks)
+    given = Reading(pretokenizer or own or ASSUMED, meant["level"], unit, end_of_word, normalizer, **marks)
 
     def counted(reading: Reading) -> Pieces:
         return reading.words(count_corpus_pieces(files, reading, threads=threads))
 
     def rewritten(form: Rewriter) -> Pieces:
-        rewriter = form if pretokenizer is not None else listed.reading(form)[1]
-        return counted(replace(given, normalizer=rewriter, unit="line"))
+        return counted(replace(given, normalizer=reading(form)[1], unit="line"))
 
     again = Source(given.splitter, rewritten)
     is_stream = "-" in ([files] if isinstance(files, (str, Path)) else [*files])

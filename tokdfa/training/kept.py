@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -17,6 +17,7 @@ from tokdfa.base.files import read_named
 from tokdfa.regex.unicode.tables import ranges
 
 _SPACE = "▁"
+_UNKNOWN = "▅"
 _DIGITS = frozenset("0123456789０１２３４５６７８９")
 _ANY = -1
 
@@ -48,6 +49,7 @@ class Spec(NamedTuple):
     by_script: bool = True
     by_number: bool = True
     by_digit: bool = False
+    longest_line: int = 4192
 
     @classmethod
     def read(cls, path: str | Path) -> Spec:
@@ -63,7 +65,17 @@ class Spec(NamedTuple):
             if getattr(spec, name, value) != value:
                 what = f"training with {name} is not replayed"
                 raise UnsupportedFeatureError(what, value=getattr(spec, name), where=str(path))
-        return cls(spec.max_sentencepiece_length, spec.split_by_unicode_script, spec.split_by_number, spec.split_digits)
+        return cls(
+            spec.max_sentencepiece_length, spec.split_by_unicode_script, spec.split_by_number, spec.split_digits,
+            spec.max_sentence_length,
+        )  # fmt: skip
+
+    def line(self, rewriter: Callable[[str], str] | None, line: str) -> str:
+        """Return a line rewritten; nothing for one that the trainer leaves out, because it is long or has U+2585."""
+        text = line.removesuffix("\n")
+        if len(text.encode("utf-8", "surrogatepass")) > self.longest_line or _UNKNOWN in text:
+            return ""
+        return line if rewriter is None else rewriter(line)
 
     def words(self, words: Mapping[str, int], symbols: frozenset[Word]) -> dict[str, int]:
         """Return the parts of words between which SentencePiece never merges.

@@ -113,6 +113,11 @@ class ListedMerges:
         return self.symbols is None
 
     @property
+    def says_splitting(self) -> bool:
+        """Whether the file says how texts are split."""
+        return self.contents is not None and self.contents.says_splitting
+
+    @property
     def is_sentencepiece(self) -> bool:
         """Whether the file is a SentencePiece model."""
         return self.contents is not None and self.contents.format == "sentencepiece"
@@ -178,7 +183,7 @@ class ListedMerges:
         replaces are rewritten first, and the pre-tokenizer is without them.
         """
         contents = self.contents
-        if contents is None or not contents.says_splitting:
+        if contents is None or not self.says_splitting:
             return None, form
         if isinstance(contents, WordPieceContents):
             return pretokenizer(Splitting("tokenizers", BERT)), form or contents.normalizer

@@ -368,6 +368,35 @@ def test_runs_of_sentencepiece_are_honest(options: dict[str, Any], corpus: Path,
     assert_honest(check_merges(tmp_path / "m.model", corpus, like="sentencepiece"), 25)
 
 
+def test_lines_that_sentencepiece_leaves_out_are_not_counted(tmp_path: Path) -> None:
+    """Those with more bytes than its limit, and those with the character of unknown pieces; not those at the limit."""
+    sentencepiece = pytest.importorskip("sentencepiece")
+    lines = ["lower newest", "x" * 9 + "é", "lw" * 6 + "l", "lw" * 5 + "lé", "▅ wide wide", "low"]
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("".join(f"{line}\n" for line in lines * 3), encoding="utf-8")
+    options = {"max_sentence_length": 12, "normalization_rule_name": "identity", "hard_vocab_limit": False}
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(corpus), model_prefix=str(tmp_path / "m"), vocab_size=30, model_type="bpe", minloglevel=2, **options
+    )
+    found = check_merges(tmp_path / "m.model", corpus, like="sentencepiece")
+    assert_honest(found, 10)
+    corpus.write_text(corpus.read_text("utf-8").replace("lwlwl", "lw\nlw"), encoding="utf-8")
+    assert not check_merges(tmp_path / "m.model", corpus, like="sentencepiece")
+
+
+def test_a_wrong_merge_is_told_with_the_splitting_that_was_assumed(corpus: Path, tmp_path: Path) -> None:
+    """subword-nmt splits at spaces only, which its file does not say."""
+    learn_bpe = pytest.importorskip("subword_nmt.learn_bpe")
+    path = tmp_path / "merges.txt"
+    with corpus.open(encoding="utf-8") as lines, path.open("w", encoding="utf-8") as out:
+        learn_bpe.learn_bpe(lines, out, 40)
+    found = check_merges(path, corpus, like="subword-nmt")
+    assert found.assumed == "gpt2"
+    assert found.reason.endswith("does not say how texts are split, and gpt2 was assumed (pretokenizer)")
+    assert check_merges(path, corpus, like="subword-nmt", pretokenizer="[^ \n]+").assumed is None
+    assert check_merges([("a", "b")], {"ab": 1}).assumed is None
+
+
 def test_runs_of_the_educational_tiktoken_are_honest(
     corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
