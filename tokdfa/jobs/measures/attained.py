@@ -15,7 +15,7 @@ from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.jobs.measures.climbing import Climb, are_final, end_of, reach, start_of
 from tokdfa.jobs.measures.extremes import Extreme
 from tokdfa.jobs.measures.of_tokenizers import streams_of
-from tokdfa.jobs.measures.paths import Paths, Weights
+from tokdfa.jobs.measures.paths import Paths, paths_of
 from tokdfa.jobs.measures.ratios import Pumped
 from tokdfa.jobs.measures.streams import grouped
 from tokdfa.regex.unicode.utf8 import begins_symbol
@@ -39,8 +39,7 @@ class Texts:
         data, offsets = streams.spellings
         begun = np.append(0, np.cumsum(begins_symbol(data)))
         self.n_characters: Int64Array = np.diff(begun[offsets]).astype(np.int64)
-        none = np.zeros_like(self.n_bytes)
-        self.paths = Paths(streams, Weights(none[None], self.n_bytes[None], none), budget)
+        self.paths = paths_of(streams, budget)
 
     @property
     def paths_to_texts(self) -> Paths:

@@ -63,6 +63,12 @@ class Paths:
         return self.coded(np.concatenate((edges.free[free], edges.cut[cut])), ids), ids
 
 
+def paths_of(streams: Streams, budget: Budget) -> Paths:
+    """Return the paths of a graph with all differences 0."""
+    none = np.zeros_like(streams.sizes)
+    return Paths(streams, Weights(none[None], streams.sizes[None], none), budget)
+
+
 def are_zero(paths: Paths) -> bool:
     """Return whether the sums of all streams are 0."""
     known, potential = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)

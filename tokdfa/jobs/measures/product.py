@@ -22,6 +22,8 @@ import numpy as np
 
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.budget import Budget
+from tokdfa.jobs.measures.climbing import reach
+from tokdfa.jobs.measures.paths import paths_of
 from tokdfa.jobs.measures.streams import Streams
 
 ANY = -1
@@ -89,25 +91,6 @@ class Side:
             return len(self._sorted)
         return bisect_left(self._sorted, following[:-1] + bytes((following[-1] + 1,)))
 
-    def rows_by_base(self, budget: Budget) -> dict[int, Int64Array]:
-        """Return the rows of the states with each base that streams reach."""
-        streams = self.streams
-        known: dict[int, set[int]] = {0: {0}}
-        waiting = [0]
-        while waiting:
-            base = waiting.pop()
-            budget.check_time()
-            free, cut = self.any_after(base, np.array([*known[base]], dtype=np.int64))
-            for targets in (free, cut):
-                rows = streams.sets.row_of.astype(np.int64)
-                pairs = np.unique((targets.astype(np.int64) * streams.n_rows + rows)[targets >= 0])
-                for target in np.unique(pairs // streams.n_rows).tolist():
-                    mine = {*(pairs[pairs // streams.n_rows == target] % streams.n_rows).tolist()}
-                    if not mine <= known.setdefault(target, set()):
-                        known[target] |= mine
-                        waiting.append(target)
-        return {base: np.array(sorted(rows), dtype=np.int64) for base, rows in known.items()}
-
     def any_after(self, base: int, rows: Int64Array) -> tuple[Int32Array, Int32Array]:
         """Return the bases to which each label leads from any of some rows, without and with a boundary, or -1."""
         edges = self.streams.edges(base)
@@ -124,7 +107,8 @@ class Product:
     def __init__(self, a: Side, b: Side, budget: Budget, *, keeps_rows: bool = False) -> None:
         self.a, self.b = self.sides = a, b
         self._budget, self._keeps_rows = budget, keeps_rows
-        self._rows = [{} if keeps_rows else side.rows_by_base(budget) for side in self.sides]
+        # The states of both sides that streams reach, for rows that are not kept.
+        self._states = [] if keeps_rows else [reach(paths_of(side.streams, budget)).codes for side in self.sides]
         self._equal, self._fitting = self._fitting_pairs()
 
     def is_final(self, node: Node) -> bool:
@@ -174,7 +158,11 @@ class Product:
 
     def _after(self, side: int, base: int, row: int) -> list[Int32Array]:
         """Return for each label of a side the bases to which it leads in a shared state; one array or two."""
-        rows = self._rows[side][base] if row == ANY else np.array([row], dtype=np.int64)
+        first = base * self.sides[side].streams.n_rows
+        rows = np.array([row], dtype=np.int64)
+        if row == ANY:
+            low, high = np.searchsorted(self._states[side], (first, first + self.sides[side].streams.n_rows))
+            rows = self._states[side][low:high] - first
         return [targets for targets in self.sides[side].any_after(base, rows) if (targets >= 0).any()]
 
     def _pairs(self, to_a: Int32Array, to_b: Int32Array) -> Iterator[Arc]:

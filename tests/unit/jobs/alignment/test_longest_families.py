@@ -32,7 +32,7 @@ def random_bytes(source: random.Random) -> dict[str, Any]:
             rules.append((left, right))
             tokens.append(left + right)
     file = tokenizer_json(rules)
-    file["pre_tokenizer"]["use_regex"] = source.random() < 0.5
+    file["pre_tokenizer"]["use_regex"] = source.random() < 0.1
     n = len(file["model"]["vocab"])
     contents = source.choice([[], ["ba"], ["x\n", "ab"]])
     return file | {"added_tokens": [added_token(n + k, text, special=k > 0) for k, text in enumerate(contents)]}
@@ -131,7 +131,7 @@ def outcomes(seeds: range, n_texts: int) -> Counter[str]:
 
 def test_no_text_of_two_families_has_a_longer_unit_and_pumps_work() -> None:
     seen = outcomes(range(12, 30), 150)
-    assert seen["undecided"] + seen["bounded"] <= 1, seen
+    assert seen["undecided"] + seen["bounded"] == 0, seen
     assert min(seen["exact"], seen["unbounded"], seen["unknown"]) >= 5, seen
     assert min(seen["prefix space"], seen["byte fallback"], seen["reached by a text tried"]) >= 2, seen
     assert seen["split characters"] >= 1, seen
