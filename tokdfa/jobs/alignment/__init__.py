@@ -2,7 +2,7 @@
 
 Read `api` first (`align`), then `spelling` (the bytes that the ids of one side add to the text) and `result` (the
 units). The loop over ids is `tokdfa/kernels/walk/alignment.c`. `longest` decides how long units can become over all
-texts.
+texts, and `limited_words` bounds them for WordPiece.
 
 Used by: the command `align`.
 

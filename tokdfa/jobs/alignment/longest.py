@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from tokdfa.base.errors import LimitExceededError, TokdfaError
 from tokdfa.base.suggestions import SuggestsNames, expect
 from tokdfa.base.verdict import Verdict
 from tokdfa.jobs.alignment.api import align
+from tokdfa.jobs.alignment.limited_words import most_by_words
 from tokdfa.jobs.comparison.parts import Parts
 from tokdfa.jobs.measures.attained import Texts
 from tokdfa.jobs.measures.of_tokenizers import exact_streams_of, streams_of
@@ -27,7 +29,7 @@ from tokdfa.jobs.measures.product import Node, Product, Side
 from tokdfa.jobs.measures.product_graph import ProductGraph
 from tokdfa.tokenizers.fingerprint import fingerprint
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import has_rules
+from tokdfa.tokenizers.tokenizer import WordPieceTokenizer, has_rules
 
 __all__ = ["LongUnit", "UnitLength", "longest_unit"]
 
@@ -115,7 +117,7 @@ def longest_unit(tok_a: AnyTokenizer, tok_b: AnyTokenizer, *, max_seconds: float
     tok_a, tok_b : AnyTokenizer
         Byte pair tokenizers, over bytes or over characters, or WordPiece; two of different kinds, too.
     max_seconds : float
-        The most processor time.
+        The most processor time of the exact answer. When it is over, a bound is the answer for WordPiece.
 
     Returns
     -------
@@ -148,6 +150,12 @@ def longest_unit(tok_a: AnyTokenizer, tok_b: AnyTokenizer, *, max_seconds: float
     texts = _Texts(tok_a, tok_b)
     if _cut_alike(tok_a, tok_b):
         return texts.of_single_tokens(budget)
+    limit = texts.limit_by_words()
+    if limit is not None:
+        try:
+            return _explored(texts, budget)
+        except LimitExceededError:
+            return _bounded(texts.longest_tried(), limit)
     for text in texts.repeated():
         budget.check_time()
         found = texts.pumped(text)
@@ -216,6 +224,28 @@ class _Texts:
                 best = _longer(best, self.longest_of(texts.streams.spelled(stream)))
                 most = max(most, size)
         return _bounded(best, most)
+
+    def limit_by_words(self) -> int | None:
+        """Return a bound for the bytes of a unit if a tokenizer is WordPiece; None if it is not known."""
+        (tok_a, tok_b), (a, b) = self.tokenizers, self.sides
+        found = [
+            most_by_words(tokenizer, side, other)
+            for tokenizer, side, other in ((tok_a, a, b), (tok_b, b, a))
+            if isinstance(tokenizer, WordPieceTokenizer)
+        ]
+        return min((most for most in found if most is not None), default=None)
+
+    def longest_tried(self) -> LongUnit | None:
+        """Return the longest unit of some texts: words, and repeated bytes, cut to the length of words."""
+        limits = [tok.vocabulary.longest_word for tok in self.tokenizers if isinstance(tok, WordPieceTokenizer)]
+        limit = min((limit for limit in limits if limit is not None), default=None)
+        best: LongUnit | None = None
+        words = sorted((word for side in self.sides for word in side.labels), key=len, reverse=True)
+        for text in (text[:limit] for text in islice(self.repeated(), _MOST_TRIED)):
+            best = _longer(best, self.longest(text))
+        for word in words[:_MOST_TRIED]:
+            best = _longer(best, self.longest_of(word))
+        return best
 
     def repeated(self) -> Iterator[str]:
         """Yield texts of a word that only one side has, and its last bytes repeated, which both have twice in a word.

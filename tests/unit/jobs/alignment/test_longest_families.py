@@ -19,8 +19,8 @@ from tests.support.tokenizer_files import added_token, tokenizer_json
 from tests.unit.jobs.measures.test_bounds_families import random_file, random_wordpiece
 from tokdfa.base.errors import LimitExceededError
 
-PARTS = [b"a", b"b", b" ", b"\n", b"\xc3", b"\xa9", b"x"]
-TEXTS = ["".join(text) for n in range(1, 6) for text in product("ab éx", repeat=n)]
+PARTS = [b"a", b"b", b" ", b"\n", b"\xc3", b"\xa9", b"x", b"."]
+TEXTS = ["".join(text) for n in range(1, 6) for text in product("ab éx.", repeat=n)]
 
 
 def random_bytes(source: random.Random) -> dict[str, Any]:
@@ -38,7 +38,16 @@ def random_bytes(source: random.Random) -> dict[str, Any]:
     return file | {"added_tokens": [added_token(n + k, text, special=k > 0) for k, text in enumerate(contents)]}
 
 
-DRAWS = {"bytes": random_bytes, "characters": random_file, "words": random_wordpiece}
+def random_words(source: random.Random) -> dict[str, Any]:
+    """Return a tokenizer.json of WordPiece, most with the word `.`, which has no space before it."""
+    file = random_wordpiece(source)
+    vocab = file["model"]["vocab"]
+    for entry in ".!" if source.random() < 0.8 else "":
+        vocab[entry] = len(vocab)
+    return file
+
+
+DRAWS = {"bytes": random_bytes, "characters": random_file, "words": random_words}
 PAIRS = [pair for pair in combinations_with_replacement(DRAWS, 2) if pair != ("bytes", "bytes")]
 
 
@@ -94,6 +103,15 @@ def grows(before: str, part: str, after: str, peers: list[Peer]) -> bool:
     return lengths == [(lengths[0] or 0) + n * len(part.encode()) for n in (0, 1, 6, 109)]
 
 
+def bound_without_time(files: list[dict[str, Any]]) -> int | None:
+    """Return the bound that is proved without the states of a product, if there is one and a text is found."""
+    try:
+        found = tokdfa.longest_unit(*(tokdfa.load(json.dumps(file).encode()) for file in files), max_seconds=1e-6)
+    except LimitExceededError:
+        return None
+    return found.most
+
+
 def outcomes(seeds: range, n_texts: int) -> Counter[str]:
     """Compare answers with the units of texts; return how often each kind of answer was given."""
     seen: Counter[str] = Counter()
@@ -126,19 +144,25 @@ def outcomes(seeds: range, n_texts: int) -> Counter[str]:
         seen["exact" if found.is_exact else "bounded"] += 1
         seen["reached by a text tried"] += most == found.most
         seen["long"] += found.most > 4
+        if "words" in PAIRS[seed % len(PAIRS)]:
+            limit = bound_without_time(files)
+            seen["bounded by words"] += limit is not None
+            assert limit is None or found.most <= limit, seed
     return seen
 
 
 def test_no_text_of_two_families_has_a_longer_unit_and_pumps_work() -> None:
-    seen = outcomes(range(12, 30), 150)
+    seen = outcomes(range(1063, 1091), 150)
     assert seen["undecided"] + seen["bounded"] == 0, seen
-    assert min(seen["exact"], seen["unbounded"], seen["unknown"]) >= 5, seen
-    assert min(seen["prefix space"], seen["byte fallback"], seen["reached by a text tried"]) >= 2, seen
+    assert min(seen["exact"], seen["unbounded"], seen["unknown"], seen["bounded by words"]) >= 10, seen
+    assert min(seen["prefix space"], seen["byte fallback"], seen["reached by a text tried"]) >= 5, seen
     assert seen["split characters"] >= 1, seen
 
 
 @pytest.mark.slow
 def test_no_text_of_thousands_of_two_families_has_a_longer_unit() -> None:
-    seen = outcomes(range(1000, 3000), 1000)
-    assert min(seen["unbounded"], seen["exact"], seen["long"]) >= 50, seen
+    # 25 minutes of a processor.
+    seen = outcomes(range(1000, 11000), 300)
+    assert min(seen["unbounded"], seen["exact"], seen["long"], seen["bounded by words"]) >= 1000, seen
+    assert seen["split characters"] >= 100, seen
     assert seen["bounded"] + seen["undecided"] <= 20, seen

@@ -92,6 +92,21 @@ def test_units_of_real_families_grow_as_their_libraries_say(one: str, other: str
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("other", ["gpt2", "cl100k", "llama2", "mistral_v3", "gemma2"])
+def test_units_with_word_pieces_are_bounded_by_words_of_100_characters(other: str) -> None:
+    files = paths()
+    if not {"bert", other} <= files.keys():
+        pytest.skip(f"TOKDFA_DATA or TOKDFA_FAMILIES lacks bert or {other}")
+    found = tokdfa.longest_unit(*(tokdfa.load(files[name]) for name in ("bert", other)), max_seconds=1)
+    unit = found.witness
+    assert unit is not None
+    assert found.most is not None
+    assert found.most < 400
+    ends = [ends_of(name, files[name]) for name in ("bert", other)]
+    assert longest_of(unit.text, ends) == unit.stop - unit.start == 100
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "most"), [("llama2", 25), ("bert", 19), ("gpt2", 128)])
 def test_units_of_a_real_tokenizer_with_itself_are_its_longest_token(name: str, most: int) -> None:
     files = paths()
