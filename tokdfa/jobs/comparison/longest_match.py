@@ -10,14 +10,12 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain, product
 
-from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.comparison import result
-from tokdfa.jobs.comparison.models import DEFAULT, Tuning, around, random_texts, shrunk, within
+from tokdfa.jobs.comparison.models import DEFAULT, Tuning, around, found_by_trial, random_texts, with_tokens
 from tokdfa.jobs.comparison.parts import as_text
 from tokdfa.tokenizers.models.longest_match import LongestMatch
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-_SHOWN = 10
 # Texts before bytes that continue a character, and bytes that end one: some make a character of part of one.
 _BEFORE = (b"", *(lead + rest for lead, rest in product((b"\xc3", b"\xe4", b"\xf0"), (b"", b"\x9f", b"\x9f\x98"))))
 _AFTER = (b"", b"\x80", b"\xa0", b"\x80\x80", b"\xa0\x80", b"\x90\x80\x80", b"\x80\x80\x80")
@@ -41,14 +39,7 @@ def compare_longest_matches(
         result.Part.IDS: result.Outcome.IGNORED if ignore_ids else result.Outcome.of(not others),
         result.Part.SPECIALS: specials,
     }
-    found = partial(
-        result.Comparison,
-        tokens_only_a=tuple(only_a[:_SHOWN]),
-        tokens_only_b=tuple(only_b[:_SHOWN]),
-        n_tokens_only_a=len(only_a),
-        n_tokens_only_b=len(only_b),
-        n_other_ids=len(others),
-    )
+    found = with_tokens(only_a, only_b, len(others))
     apart = sorted([*only_a, *only_b, *([] if ignore_ids else others)], key=_by_length)
     if not apart and specials is result.Outcome.SAME:
         return found(True, checked={**parts, result.Part.SEARCH: result.Outcome.COMPLETE})
@@ -59,10 +50,7 @@ def compare_longest_matches(
     known = [special.content for special in (*a.found_specials, *b.found_specials)]
     words = [text for token in apart if (text := as_text(token)) is not None]
     texts = chain(words, around(known), _texts_around(apart), random_texts(words, known))
-    text = next(filter(difference, within(tuning.max_seconds, texts)), None)
-    if text is None:
-        raise UnsupportedFeatureError(result.undecided_words(result.Obstacle.NO_TEXT_FOUND))
-    witness = difference(shrunk(text, lambda text: bool(text) and difference(text) is not None))
+    witness = found_by_trial(difference, texts, tuning)
     return found(False, witness, checked={**parts, result.Part.SHORTEST: result.Outcome.UNPROVEN})
 
 

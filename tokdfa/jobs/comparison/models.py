@@ -196,6 +196,30 @@ def shrunk(text: str, separates: Callable[[str], bool]) -> str:
 
 
 _SHOWN = 10
+
+
+def with_tokens(only_a: Sequence[Word], only_b: Sequence[Word], n_other_ids: int) -> partial[result.Comparison]:
+    """Return a comparison with the tokens that only one side has, the first of them shown, and the number of ids."""
+    return partial(
+        result.Comparison,
+        tokens_only_a=tuple(only_a[:_SHOWN]),
+        tokens_only_b=tuple(only_b[:_SHOWN]),
+        n_tokens_only_a=len(only_a),
+        n_tokens_only_b=len(only_b),
+        n_other_ids=n_other_ids,
+    )
+
+
+def found_by_trial(
+    difference: Callable[[str], result.Difference | None], texts: Iterable[str], tuning: Tuning
+) -> result.Difference | None:
+    """Return the difference on a part of the first text that separates; raise if there is none in time."""
+    text = next(filter(difference, within(tuning.max_seconds, texts)), None)
+    if text is None:
+        raise UnsupportedFeatureError(result.undecided_words(result.Obstacle.NO_TEXT_FOUND))
+    return difference(shrunk(text, lambda text: bool(text) and difference(text) is not None))
+
+
 _N_BEFORE_LONG = 2_000
 # The score and the id of each piece that is found in texts.
 _Scores: TypeAlias = dict[str, tuple[float, int]]
@@ -213,14 +237,7 @@ def compare_unigrams(
     mine, theirs = _scores(a), _scores(b)
     only_a, only_b = sorted(mine.keys() - theirs, key=by_length), sorted(theirs.keys() - mine, key=by_length)
     others = {piece for piece in mine.keys() & theirs.keys() if mine[piece][1] != theirs[piece][1]}
-    found = partial(
-        result.Comparison,
-        tokens_only_a=tuple(only_a[:_SHOWN]),
-        tokens_only_b=tuple(only_b[:_SHOWN]),
-        n_tokens_only_a=len(only_a),
-        n_tokens_only_b=len(only_b),
-        n_other_ids=len(others),
-    )
+    found = with_tokens(only_a, only_b, len(others))
     parts = _parts(a, b, mine, theirs, ids=result.Outcome.IGNORED if ignore_ids else result.Outcome.of(not others))
     if {*parts.values()} <= {result.Outcome.SAME, result.Outcome.IGNORED}:
         return found(True, checked={**parts, result.Part.SEARCH: result.Outcome.COMPLETE})
@@ -231,10 +248,7 @@ def compare_unigrams(
     drawn = _random_texts(a, b, mine, theirs)
     # The texts with near sums are long.
     texts = chain(_texts_of_pieces(a, b, mine, theirs, others), islice(drawn, _N_BEFORE_LONG), near, drawn)
-    text = next(filter(difference, within(tuning.max_seconds, texts)), None)
-    if text is None:
-        raise UnsupportedFeatureError(result.undecided_words(result.Obstacle.NO_TEXT_FOUND))
-    witness = difference(shrunk(text, lambda text: difference(text) is not None))
+    witness = found_by_trial(difference, texts, tuning)
     return found(False, witness, checked={**parts, result.Part.SHORTEST: result.Outcome.UNPROVEN})
 
 
@@ -313,8 +327,8 @@ def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_i
     live_a, live_b = (
         {role: id for role, id in of.items() if id not in dead_ones} for dead_ones, of in zip(dead, roles, strict=True)
     )
-    only_a = tuple(sorted((a.spelling(id) for role, id in live_a.items() if role not in live_b), key=by_length))
-    only_b = tuple(sorted((b.spelling(id) for role, id in live_b.items() if role not in live_a), key=by_length))
+    only_a = sorted((a.spelling(id) for role, id in live_a.items() if role not in live_b), key=by_length)
+    only_b = sorted((b.spelling(id) for role, id in live_b.items() if role not in live_a), key=by_length)
     n_other_ids = sum(roles[1].get(role, id) != id for role, id in roles[0].items())
     ids = result.Outcome.IGNORED if ignore_ids else result.Outcome.of(n_other_ids == 0)
     names = partial(_named, roles[0]), partial(_named, roles[1])
@@ -324,16 +338,11 @@ def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_i
     # The witness is shortest in characters after normalization, which does not make it shortest in bytes.
     is_proven = found is not None and not ignore_ids and is_shortest(*sides, found.text)
     shortest = result.Outcome.PROVEN if is_proven else result.Outcome.UNPROVEN
-    return result.Comparison(
+    return with_tokens(only_a, only_b, n_other_ids)(
         witness is None,
         witness,
-        tokens_only_a=only_a[:_SHOWN],
-        tokens_only_b=only_b[:_SHOWN],
-        n_tokens_only_a=len(only_a),
-        n_tokens_only_b=len(only_b),
         n_dead_a=len(dead[0]),
         n_dead_b=len(dead[1]),
-        n_other_ids=n_other_ids,
         checked={
             result.Part.LIVE_ENTRIES: result.Outcome.of(not (only_a or only_b)),
             **({} if a.normalizer == b.normalizer else {result.Part.WORDS: result.Outcome.of(same_words(*spelled))}),
