@@ -28,13 +28,13 @@ _SECONDS_FOR_TEXT = 20.0
 class Texts:
     """The texts of a tokenizer in a language, as paths of `streams`; `paths` have a budget.
 
-    `n_tokens`, `n_bytes` and `n_characters` are what each label adds to a text.
+    `n_tokens`, `n_bytes` and `n_characters` are added by each label to a text.
     """
 
     def __init__(self, tokenizer: AnyTokenizer, language: str | None, budget: Budget) -> None:
         self.tokenizer, self.language = tokenizer, language
         self.streams = streams = streams_of(tokenizer, language)
-        self.n_tokens: Int64Array = (streams.ids >= 0).astype(np.int64)
+        self.n_tokens: Int64Array = np.ones(len(streams.ids), dtype=np.int64)
         self.n_bytes = streams.sizes
         data, offsets = streams.spellings
         begun = np.append(0, np.cumsum(begins_symbol(data)))

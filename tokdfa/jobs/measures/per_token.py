@@ -63,7 +63,7 @@ class Ratios:
     def _most(self, gain: Int64Array, cost: Int64Array) -> Fraction | None:
         """Return a bound of the most gain a cost by the labels alone; None without."""
         ordinary = self._texts.streams.ordinary
-        if not self._texts.n_bytes[ordinary].all() or not self._texts.n_tokens[ordinary].all():
+        if not self._texts.n_bytes[ordinary].all():
             return None
         if cost is self._texts.n_characters:
             # No character has more bytes.

@@ -32,19 +32,17 @@ class _Ways(NamedTuple):
     ids: Int64Array
 
 
-def fewest_coins(sizes: Int64Array, values: Int64Array, total: int, sign: int) -> Int64Array:
-    """Return the least value of coins of some sizes for each sum up to a total; with the sign -1 the most, negated.
+def fewest_coins(sizes: Int64Array, total: int, sign: int) -> Int64Array:
+    """Return the fewest coins of some sizes for each sum up to a total; with the sign -1 the most, negated.
 
     Sums that no coins have are given the value 2**40.
     """
     coins = np.full(total + 1, 1 << 40, dtype=np.int64)
     coins[0] = 0
-    order = np.lexsort((sign * values, sizes))
-    sizes, first = np.unique(sizes[order], return_index=True)
-    values, sizes = sign * values[order][first][sizes > 0], sizes[sizes > 0]
+    sizes = np.unique(sizes[sizes > 0])
     for sum in range(1, total + 1):
         n = int(np.searchsorted(sizes, sum, "right"))
-        coins[sum] = min(int((coins[sum - sizes[:n]] + values[:n]).min(initial=1 << 40)), 1 << 40)
+        coins[sum] = min(int((coins[sum - sizes[:n]] + sign).min(initial=1 << 40)), 1 << 40)
     coins[coins > 1 << 39] = 1 << 40
     return coins
 
@@ -52,12 +50,11 @@ def fewest_coins(sizes: Int64Array, values: Int64Array, total: int, sign: int) -
 class SizedSearch:
     """A search for streams of a number of bytes, with the fewest tokens, or the most for the sign -1.
 
-    `n_tokens` has an entry a label, and `bounds` are lower bounds of the tokens that are missing, times the sign.
+    `bounds` are lower bounds of the tokens that are missing, times the sign.
     """
 
-    def __init__(self, paths: Paths, n_tokens: Int64Array, n_bytes: int, sign: int, bounds: list[Bound]) -> None:
+    def __init__(self, paths: Paths, n_bytes: int, sign: int, bounds: list[Bound]) -> None:
         self._paths, self._n_bytes, self._sign, self._bounds = paths, n_bytes, sign, bounds
-        self._signed = sign * n_tokens
         self._known: OrderedDict[int, _Ways] = OrderedDict()
         self._n_kept = 0
         # The least number of tokens, times the sign, that no path to an end has, by state and bytes that are missing.
@@ -95,7 +92,7 @@ class SizedSearch:
         while begin < len(ways.ids):
             codes, sizes, ids = (part[begin : begin + block] for part in ways)
             fits = np.flatnonzero(sizes <= missing)
-            fits = fits[self._least(codes[fits], missing - sizes[fits]) <= tokens - self._signed[ids[fits]]]
+            fits = fits[self._least(codes[fits], missing - sizes[fits]) <= tokens - self._sign]
             yield from zip(codes[fits].tolist(), sizes[fits].tolist(), ids[fits].tolist(), strict=True)
             begin, block = begin + block, 4 * block
 
@@ -117,7 +114,7 @@ class SizedSearch:
                 continue
             target, size, id = way
             key = target, missing - size
-            rest = left - int(self._signed[id])
+            rest = left - self._sign
             if dead.get(key, rest - 1) >= rest:
                 continue
             ids.append(id)

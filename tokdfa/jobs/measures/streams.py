@@ -6,7 +6,7 @@ forbids within a piece. From one base, an id leads to one base for all rows that
 for all others (`cut`: a piece begins with it), if to any. Control tokens are not ordinary text.
 
 Edges have *labels*. Most are ids. In Llama-2, id 15043 is ` Hello`, but `Hello` at the beginning of a text: these are
-two labels. In BERT, the space between words is a label without an id. A path spells its text label by label.
+two labels. A path spells its text label by label.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Streams(ABC):
 
     From every state some stream continues to its end. All canonical streams are paths. Other paths are few; a text of a
     path must be encoded before it is believed. `ordinary` are the labels of the graph, one entry a label, `ids` their
-    ids (-1 for none), and `spellings` their bytes.
+    ids, and `spellings` their bytes.
     """
 
     def __init__(self, sets: FollowSets, ordinary: BoolArray, ids: Int32Array, spellings: Spellings) -> None:
@@ -75,7 +75,7 @@ class Streams(ABC):
 
     def ids_of(self, labels: Iterable[int]) -> tuple[int, ...]:
         """Return the ids of labels."""
-        return tuple(id for id in self.ids[[*labels]].tolist() if id >= 0)
+        return tuple(self.ids[[*labels]].tolist())
 
     @cached_property
     def _labels_of(self) -> dict[int, list[int]]:
@@ -106,12 +106,8 @@ class Streams(ABC):
     def labels_of(self, ids: Iterable[int]) -> tuple[int, ...] | None:
         """Return the labels of a path with some ids that ends in a final state; None if there is none."""
         paths: _Paths = {(0, 0): ()}
-        for id in [*ids, None]:
-            # Labels without an id may come first.
-            for state, path in [*self._stepped(paths, -1).items()]:
-                paths.setdefault(state, path)
-            if id is not None:
-                paths = self._stepped(paths, id)
+        for id in ids:
+            paths = self._stepped(paths, id)
         return next((path for state, path in paths.items() if self.is_final(state[0])), None)
 
     def _stepped(self, paths: _Paths, id: int) -> _Paths:

@@ -58,7 +58,7 @@ def _of_size(texts: Texts, n_bytes: int, sign: int, ratio: Ratio | None) -> Extr
     limits = [_by_sizes(texts, n_bytes, sign)]
     if ratio is not None:
         limits.append(_by_potentials(texts, ratio, sign))
-    search = SizedSearch(texts.paths, texts.n_tokens, n_bytes, sign, limits)
+    search = SizedSearch(texts.paths, n_bytes, sign, limits)
     proved = tokens = search.first_bound()
     last = max(sign * (n_bytes + 1), 0)
     is_open = False
@@ -73,7 +73,7 @@ def _of_size(texts: Texts, n_bytes: int, sign: int, ratio: Ratio | None) -> Extr
             proved = proved if is_open else tokens
     except LimitExceededError:
         pass
-    search = SizedSearch(texts.paths_to_texts, texts.n_tokens, n_bytes, sign, limits)
+    search = SizedSearch(texts.paths_to_texts, n_bytes, sign, limits)
     for labels in search.streams(last):
         stream = Pumped(after=labels)
         if texts.has(stream):
@@ -84,7 +84,7 @@ def _of_size(texts: Texts, n_bytes: int, sign: int, ratio: Ratio | None) -> Extr
 def _by_sizes(texts: Texts, n_bytes: int, sign: int) -> Bound:
     """Return the bound by the sizes of labels alone; one label without bytes may come first."""
     ordinary = texts.streams.ordinary
-    coins = fewest_coins(texts.n_bytes[ordinary], texts.n_tokens[ordinary], n_bytes, sign)
+    coins = fewest_coins(texts.n_bytes[ordinary], n_bytes, sign)
     silent = int(sign < 0 and not texts.n_bytes[ordinary].all())
     return lambda codes, missing: coins[missing] - silent * (codes == 0)
 
