@@ -130,7 +130,7 @@ def test_control_tokens_add_nothing_unless_they_are_kept() -> None:
     assert [unit.a for unit in found] == [(control,), (a,), (control,), (ab,), (control,)]
     assert [unit.b for unit in found] == [(), (a,), (), (a, b), ()]
     assert found.text == b"aab"
-    # Within a unit, they are a part of it; those of both sides are one unit.
+    # Within a unit, they are a part of it; such ids of both sides are one unit.
     assert [unit.a for unit in tokdfa.align(with_control, [control, a, control, b], with_control, [control, ab])] == [
         (control,),
         (a, control, b),
