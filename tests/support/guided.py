@@ -222,7 +222,7 @@ def guided_over_characters(seed: int, folder: Path) -> Guided:
 def guided_with_runs(seed: int, folder: Path) -> Guided:
     """Return a random tokenizer with added tokens that begin, contain and continue each other, as Gemma has."""
     source = random.Random(seed)
-    words = ["ab", "aba", "ba", "bab", "abab", "bb", "<s>"]
+    words = ["ab", "aba", "ba", "bab", "abaa", "bb", "<s>"]
     if seed % 3:
         path = folder / f"characters{5 * seed + 1}.json"
         guided_over_characters(5 * seed + 1, folder)
