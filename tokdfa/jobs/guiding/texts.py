@@ -226,7 +226,8 @@ def _wanted(
     """
     if wanted is None:
         machine, targets = _spelled(tokens, _every_text(), behind, opening)
-        same = np.arange(len(machine.table), dtype=np.int32)
+        # Tokens without a text come between texts, not within the bytes before them.
+        same = np.where(machine.final, np.arange(len(machine.table)), NOWHERE).astype(np.int32)
         each = zip(tokens.special_ids.tolist(), targets, strict=True)
         return machine.with_specials(target if id in tokens.found else same for id, target in each)
     dfa = language(wanted, _BYTES) if isinstance(wanted, str) else wanted

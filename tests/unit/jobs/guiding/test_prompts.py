@@ -133,6 +133,14 @@ def test_covers_of_nothing_and_after_a_prompt() -> None:
         tokdfa.covers(TOKENIZER, 3)  # type: ignore[arg-type]
 
 
+def test_control_tokens_without_a_text_are_in_no_cover(tmp_path: Path) -> None:
+    made = guided_by_sentencepiece(0, tmp_path)
+    assert len(made.tokenizer.control_ids)
+    covers = {tuple(ids.tolist()) for ids in tokdfa.covers(made.tokenizer, "ab")}
+    assert covers
+    assert not {*made.tokenizer.control_ids.tolist()} & {id for ids in covers for id in ids}
+
+
 def test_a_special_token_of_the_prompt_is_never_given_back(tmp_path: Path) -> None:
     tokenizer, encode, *_ = guided(1, tmp_path)
     prompt = encode("a<|a|>")
