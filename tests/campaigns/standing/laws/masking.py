@@ -40,9 +40,9 @@ def symbols_of(member: Member, drawn: random.Random, most: int) -> list[str]:
 
 
 def stream_of(member: Member, text: str) -> list[int] | None:
-    """Return the ids of a text; None if a guide leaves it out, since a space would be put after its added tokens."""
+    """Return the ids of a text; None if they spell another one."""
     ids = member.encode(text)
-    return None if ids is None or (not member.begins_alike and member.added.keys() & {*ids}) else ids
+    return None if ids is None or member.decode(ids) != text else ids
 
 
 def some_texts(member: Member, drawn: random.Random) -> set[str]:
@@ -78,7 +78,7 @@ def without_words(member: Member, drawn: random.Random, met: Counter[str]) -> No
     streams = set()
     for text in texts:
         ids = stream_of(member, text)
-        if ids is not None and not any(word.encode() in part for part in between(member, ids) for word in words):
+        if ids is not None and not any(word in part for part in between(member, ids) for word in words):
             streams.add(tuple(ids))
     try:
         ban = tokdfa.ban(member.tokenizer, words)
@@ -93,15 +93,14 @@ def without_words(member: Member, drawn: random.Random, met: Counter[str]) -> No
         compare(member, guide, texts, streams, met)
 
 
-def between(member: Member, ids: list[int]) -> list[bytes]:
+def between(member: Member, ids: list[int]) -> list[str]:
     """Return the texts between the control tokens."""
-    parts: list[list[int]] = [[]]
-    for id in ids:
-        if id in member.special:
-            parts.append([])
-        else:
-            parts[-1].append(id)
-    return [member.spell(part) or b"" for part in parts]
+    found, begin = [], 0
+    for end in [*(index for index, id in enumerate(ids) if id in member.special), len(ids)]:
+        # Of a whole text, since decoding may remove a space at its beginning.
+        found.append(member.decode(ids[:end])[len(member.decode(ids[:begin])) :])
+        begin = end + 1
+    return found
 
 
 def compare(member: Member, guide: Guide, texts: set[str], streams: set[tuple[int, ...]], met: Counter[str]) -> None:
