@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from operator import lt
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -50,6 +50,8 @@ class PrefixAutomaton:
     for all languages. Methods refuse states of other automata, and searches through `MOST_SEARCHED` states without an
     answer.
     """
+
+    _most_late: ClassVar[int] = kernels.MOST_LATE
 
     def __init__(self, tokens: Tokens, texts: Texts, any: PrefixAutomaton | None = None) -> None:
         self.tokens = tokens
@@ -182,7 +184,7 @@ class PrefixAutomaton:
     ) -> kernels.Masks:
         """Find the masks of a base, or of a base and a limit, and keep them."""
         left = key[3] if len(key) > 3 else kernels.NO_LIMIT
-        found = self._asked(kernels.find_next, state, *key[:3], left, ids, of or self._n_words)[1]
+        found = self._asked(kernels.find_next, state, *key[:3], left, ids, of or self._n_words, self._most_late)[1]
         with SHARED:
             self._bases[key] = found
             if len(self._bases) > MAX_BASES:

@@ -150,16 +150,17 @@ class Masks(NamedTuple):
 
 
 def find_next(
-    guide: Struct, split: int, spelled: int, text: int, limit: int, ids: Int32Array, of: Masks | int
+    guide: Struct, split: int, spelled: int, text: int, limit: int, ids: Int32Array, of: Masks | int, most_late: int
 ) -> tuple[int, Masks]:
     """Find the ids that can come next, for any row; return the status, and the masks.
 
     With a limit, at most `MOST_IDS`, the stream must be able to end within that many ids after the next one. `ids`,
     checked, are those after which the scan of the text is in another state than from state 0. `of` is the number of
-    words of a mask; with masks, only the bits of `ids` are found, and the others are theirs.
+    words of a mask; with masks, only the bits of `ids` are found, and the others are theirs. Without a limit, up to
+    `most_late` ids are noted that a limit may forbid.
     """
     masks = np.zeros((2, of), dtype=np.uint32) if isinstance(of, int) else np.stack(of[:2])
-    late, enough = (np.empty(MOST_LATE, dtype=np.int32) for _ in range(2)) if limit == NO_LIMIT else (_NO_IDS, _NO_IDS)
+    late, enough = (np.empty(most_late if limit == NO_LIMIT else 0, dtype=np.int32) for _ in range(2))
     job = Struct(
         "tokdfa_guide_masks_job", limit=limit, ids=ids, allowed=masks[0], fragile=masks[1], late=late, enough=enough,
         n_noted=0, floor=0,

@@ -20,7 +20,7 @@ from tests.support.guided import (
     some_languages,
 )
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError, WrongTypeError
-from tokdfa.kernels.guiding import product as kernels
+from tokdfa.jobs.guiding.prefixes import PrefixAutomaton
 
 TOKENIZER = tokdfa.default_tokenizer()
 Streams = set[tuple[int, ...]]
@@ -91,7 +91,7 @@ def test_bans_and_budgets_together(seed: int, tmp_path: Path) -> None:
 def test_budgets_where_too_many_ids_are_late_to_note_them_all(
     most: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(kernels, "MOST_LATE", most)
+    monkeypatch.setattr(PrefixAutomaton, "_most_late", most)
     tokenizer, encode, symbols, keeps, _ = guided(most, tmp_path)
     source = random.Random(most)
     narrower, floors = 0, set()
