@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +16,9 @@ from tokdfa.jobs.measures.climbing import Climb, are_final
 from tokdfa.jobs.measures.extremes import Extreme, Extremes
 from tokdfa.jobs.measures.ratios import Pumped, Ratio, pumped
 from tokdfa.jobs.measures.sized import Bound, SizedSearch, fewest_coins
+from tokdfa.jobs.measures.streams import Streams
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.tokenizer import WordPieceTokenizer
 
 
 def tokens_of_language(texts: Texts) -> Extremes:
@@ -37,14 +42,79 @@ def _fewest(texts: Texts) -> Extreme:
 def _most(texts: Texts) -> Extreme:
     climb = Climb(texts.paths, texts.n_tokens, texts.reached.codes)
     cycle = climb.cycle()
-    if cycle is not None:
-        endless = pumped(texts.paths, *cycle, texts.reached)
-        stream = texts.first(chain((endless,), endless.finite()))
-        return texts.extreme(stream, None if stream is endless else texts.count(stream), None)
-    ends = climb.codes[are_final(texts.paths, climb.codes)]
-    ends = ends[np.argsort(-climb.sum_of(ends), kind="stable")]
-    stream = texts.first(Pumped(after=tuple(climb.path(code)[1])) for code in ends.tolist())
-    return texts.extreme(stream, texts.count(stream), Fraction(int(climb.sum_of(ends[:1])[0])))
+    if cycle is None:
+        ends = climb.codes[are_final(texts.paths, climb.codes)]
+        ends = ends[np.argsort(-climb.sum_of(ends), kind="stable")]
+        stream = texts.first(Pumped(after=tuple(climb.path(code)[1])) for code in ends.tolist())
+        return texts.extreme(stream, texts.count(stream), Fraction(_highest(texts, climb)))
+    words = _limited_words(texts.tokenizer, texts.streams)
+    if words is not None:
+        # Within a word nothing is repeated at will, but whole words may be.
+        climb = Climb(texts.paths, words.begins, texts.reached.codes)
+        cycle = climb.cycle()
+        if cycle is None:
+            return _most_of_words(texts, words, _highest(texts, climb))
+    endless = pumped(texts.paths, *cycle, texts.reached)
+    stream = texts.first(chain((endless,), endless.finite()))
+    return texts.extreme(stream, None if stream is endless else texts.count(stream), None)
+
+
+def _highest(texts: Texts, climb: Climb) -> int:
+    """Return the greatest sum of a path that ends with a text."""
+    return int(climb.sum_of(climb.codes[are_final(texts.paths, climb.codes)]).max())
+
+
+class _Words(NamedTuple):
+    """Words of a limited number of characters: arrays with an entry a label."""
+
+    limit: int
+    begins: Int64Array  # 1 if a label begins a word
+    characters: Int64Array  # How many characters of a word it has, the space before it left out
+
+
+def _limited_words(tokenizer: AnyTokenizer, streams: Streams) -> _Words | None:
+    """Return the words of WordPiece, which are unknown if they are longer than a limit; None for others."""
+    limit = tokenizer.vocabulary.longest_word if isinstance(tokenizer, WordPieceTokenizer) else None
+    if limit is None:
+        return None
+    assert isinstance(tokenizer, WordPieceTokenizer)
+    begins = ~np.isin(streams.ids, [*tokenizer.language.words.continuations])
+    characters = [len(word.decode().removeprefix(" ")) for word in streams.words]
+    return _Words(limit, begins.astype(np.int64), np.array(characters, dtype=np.int64))
+
+
+def _most_of_words(texts: Texts, words: _Words, n_words: int) -> Extreme:
+    """Return the most tokens of texts with a number of words at most, each of a limited number of characters.
+
+    In BERT, `jcfhb` may be repeated within a word, a token a letter, up to 100 letters. No cycle has more tokens a
+    character than the last one that is found, and its potentials bound all other labels of a text.
+    """
+    tokens, characters = 0, 1
+    streams: list[Iterator[Pumped]] = []
+    while True:
+        climb = Climb(texts.paths, characters * texts.n_tokens - tokens * words.characters, texts.reached.codes)
+        cycle = climb.cycle()
+        if cycle is None:
+            break
+        tokens, characters = len(cycle[1]), int(words.characters[cycle[1]].sum())
+        streams.insert(0, _cut_short(texts, cycle, words.limit))
+    proved = Fraction((tokens * n_words * words.limit + _highest(texts, climb)) // characters)
+    best = [stream for found in streams for stream in islice(found, 1)] or [texts.first(texts.short())]
+    stream = max(best, key=texts.count)
+    return texts.extreme(stream, texts.count(stream), proved)
+
+
+def _cut_short(texts: Texts, cycle: tuple[int, list[int]], limit: int) -> Iterator[Pumped]:
+    """Yield texts that repeat a cycle, with the last repetition cut, the longest first."""
+    state, steps = cycle
+    endless = pumped(texts.paths, state, steps, texts.reached)
+    for n in range(limit, -1, -1):
+        repeated = (steps * (n // len(steps) + 1))[:n]
+        after = () if n % len(steps) else endless.after
+        text = texts.streams.spelled((*endless.before, *repeated, *after)).decode()
+        stream = texts.of_text(text)
+        if stream is not None:
+            yield stream
 
 
 def tokens_of_size(texts: Texts, n_bytes: int, potentials: dict[int, Ratio]) -> Extremes:

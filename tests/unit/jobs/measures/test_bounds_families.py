@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
@@ -16,7 +17,7 @@ import tokenizers
 
 import tokdfa
 from tests.support.tokenizer_files import added_token
-from tokdfa.base.errors import LimitExceededError
+from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.jobs.measures.of_tokenizers import streams_of
 from tokdfa.jobs.measures.streams import Streams
 
@@ -162,6 +163,56 @@ def test_all_short_texts_of_word_pieces_are_within_the_bounds(tmp_path: Path) ->
     seen = outcomes(random_wordpiece, range(10), tmp_path)
     assert seen["attained"] >= 15, seen
     assert seen["not exact"] <= 15, seen
+
+
+LANGUAGES = ["[abx]+", "a[abx]*", "[ab]+[bx]", "(ab|x)+", "[abx]+( [ab]+)?", "x [abx]+", "([ab]+ )+x", "[ab]{1,3}"]
+
+
+def languages_compared(seeds: range, folder: Path) -> dict[str, int]:
+    """Compare the most tokens of languages with all words of up to three letters, the longest that are known."""
+    seen = {"exact": 0, "bounded only": 0, "infinite": 0, "whole words": 0}
+    words = ["".join(word) for n in range(1, 4) for word in product("abx", repeat=n)]
+    texts = [*words, *map(" ".join, product(words, repeat=2))]
+    for seed in seeds:
+        file = random_wordpiece(random.Random(seed))
+        file["model"]["max_input_chars_per_word"] = 3
+        path = folder / f"{seed}.json"
+        path.write_text(json.dumps(file))
+        tokenizer, library = tokdfa.load(path), tokenizers.Tokenizer.from_file(str(path))
+        for language in LANGUAGES:
+            members = [text for text in texts if re.fullmatch(language, text)]
+            given = [library.encode(text, add_special_tokens=False) for text in members]
+            counts = [len(found.ids) for found in given if 0 not in found.ids]
+            try:
+                tokens = tokdfa.bounds(tokenizer, language=language).tokens
+            except (LimitExceededError, PatternError):
+                assert not counts, (seed, language)
+                continue
+            assert tokens is not None
+            found = library.encode(tokens.most.text, add_special_tokens=False).ids
+            assert tokens.most.ids == tuple(found)
+            assert 0 not in found
+            if tokens.most.value is None:
+                assert language == "([ab]+ )+x", seed
+                seen["infinite"] += 1
+                continue
+            assert tokens.most.value == len(found) <= max(counts), (seed, language)
+            assert tokens.most.proved is not None, (seed, language)
+            assert tokens.most.proved >= max(counts), (seed, language)
+            seen["exact" if tokens.most.is_exact else "bounded only"] += 1
+            seen["whole words"] += tokens.most.value >= 3
+    return seen
+
+
+def test_words_of_limited_length_limit_the_tokens_of_languages(tmp_path: Path) -> None:
+    seen = languages_compared(range(6), tmp_path)
+    assert min(seen["exact"], seen["bounded only"], seen["infinite"], seen["whole words"]) >= 3, seen
+
+
+@pytest.mark.slow
+def test_words_of_limited_length_limit_the_tokens_of_many_languages(tmp_path: Path) -> None:
+    seen = languages_compared(range(1000, 1200), tmp_path)
+    assert min(seen["exact"], seen["bounded only"], seen["infinite"], seen["whole words"]) >= 50, seen
 
 
 def pairs_compared(draws: tuple[Draw, Draw], seeds: range, folder: Path) -> dict[str, int]:
