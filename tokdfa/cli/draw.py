@@ -77,7 +77,7 @@ class Asked(TypedDict):
 )
 @click.option(
     "--layout-seconds",
-    type=click.FloatRange(min=0, min_open=True),
+    type=options.Seconds(),
     default=MAX_SECONDS,
     metavar="N",
     help="Give up if Graphviz takes more than N seconds.",

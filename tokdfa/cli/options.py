@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable
+from math import isnan
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,6 +20,20 @@ class AtLeast(click.IntRange):
     """The type of whole numbers from a least one on."""
 
     name = "whole number"
+
+
+class Seconds(click.FloatRange):
+    """The type of numbers of seconds, above 0 unless `or_none`."""
+
+    name = "number of seconds"
+
+    def __init__(self, *, or_none: bool = False) -> None:
+        super().__init__(min=0, min_open=not or_none)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; NaN is none, though no comparison tells."""
+        number = float(super().convert(value, param, ctx))
+        return self.fail(f"{value!r} is not a number.", param, ctx) if isnan(number) else number
 
 
 # What is printed and written
@@ -186,8 +201,7 @@ language = click.option("--language", metavar="REGEX", help="Only the texts that
 
 def time_limit(help: str, default: float = DEFAULT_MAX_SECONDS) -> Callable[[F], F]:
     """Return --max-seconds of a command."""
-    seconds = click.FloatRange(min=0, min_open=True)
-    return click.option("--max-seconds", type=seconds, default=default, show_default=True, metavar="N", help=help)
+    return click.option("--max-seconds", type=Seconds(), default=default, show_default=True, metavar="N", help=help)
 
 
 max_seconds = time_limit("Give up if building the automaton of the pattern takes more than N seconds.")

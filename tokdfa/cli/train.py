@@ -103,7 +103,11 @@ class _Options(TypedDict):
     "--checkpoint", metavar="FILE", help="Save progress to FILE, and resume from it; it is removed at the end."
 )
 @click.option(
-    "--interval", type=click.FloatRange(0), default=60, metavar="N", help="Save a checkpoint every N seconds."
+    "--interval",
+    type=options.Seconds(or_none=True),
+    default=60,
+    metavar="N",
+    help="Save a checkpoint every N seconds.",
 )
 @options.escapes
 @options.json

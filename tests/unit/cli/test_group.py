@@ -110,6 +110,20 @@ def test_an_option_is_described_in_the_same_words_everywhere() -> None:
         assert len({text[:30] for text in texts[option]}) == 1, option
 
 
+def test_no_option_takes_a_number_that_is_none() -> None:
+    context, n_options = click.Context(group), 0
+    for name in COMMANDS:
+        command = group.get_command(context, name)
+        assert command is not None
+        for option in (option for option in command.params if isinstance(option.type, click.types.FloatParamType)):
+            for value in ("nan", "-nan", "-1", "x", ""):
+                with pytest.raises(click.BadParameter, match=f"{value}.* is not "):
+                    option.type.convert(value, option, context)
+            assert option.type.convert("2.5", option, context) == 2.5
+            n_options += 1
+    assert n_options > 10
+
+
 def test_files_are_replaced_only_by_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tok, ids, corpus = tmp_path / "merges.txt", tmp_path / "ids.npy", tmp_path / "corpus.txt"
     tok.write_text("#version: 0.2\na b\n")
