@@ -12,7 +12,7 @@ from tokdfa.automata.alphabet import TokenAlphabet, Word, show
 from tokdfa.automata.boolean import Combination
 from tokdfa.automata.protocol import TokenAutomaton, check_budget, explore, reached, trace
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, ranges, running_sum
 from tokdfa.base.errors import AlphabetError, AutomatonError
 from tokdfa.base.verdict import Verdict
 from tokdfa.kernels.dfa import explicit as kernels
@@ -141,9 +141,8 @@ def _take_rows(
     offsets: Int64Array, rows: np.ndarray[tuple[int], np.dtype[np.integer]]
 ) -> tuple[Int64Array, Int64Array]:
     """Return the offsets of the table made of these rows, and the positions of its entries in the old table."""
-    lengths = offsets[rows + 1] - offsets[rows]
-    taken = running_sum(lengths)
-    return taken, np.arange(taken[-1], dtype=np.int64) + np.repeat(offsets[rows] - taken[:-1], lengths)
+    positions, taken = ranges(offsets[rows], offsets[rows + 1])
+    return taken, positions
 
 
 def equivalence(first: TokenDFA, second: TokenDFA) -> Verdict[tuple[Word, ...]]:

@@ -105,6 +105,13 @@ def running_sum(counts: npt.NDArray[np.integer[Any]]) -> Int64Array:
     return sums
 
 
+def ranges(begins: IntegerArray, stops: IntegerArray) -> tuple[Int64Array, Int64Array]:
+    """Return the numbers in all ranges, one range after the other, and where each range begins among them."""
+    offsets = running_sum(stops - begins)
+    numbers: Int64Array = np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], stops - begins)
+    return numbers, offsets
+
+
 def offsets_of(words: Collection[Sized]) -> Int64Array:
     """Return where each of some words begins if they come one after the other, and where the last one ends."""
     return running_sum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)))

@@ -26,7 +26,7 @@ from tokdfa.automata.alphabet import Word
 from tokdfa.automata.compact import CompactTokenDFA, PairTest, Rows
 from tokdfa.automata.dictionary import Rule
 from tokdfa.automata.semantics import agrees_with_leftmost
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, distinct, ranges, running_sum
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.decoder import spellings
@@ -110,13 +110,13 @@ def _with_late_tokens(tokenizer: BytePairs, part: ProperPart) -> Neighbours:
     token = np.empty(n_proper + len(part.late), dtype=np.int32)
     token[number[number >= 0]] = np.flatnonzero(number >= 0)
     words = [*part.dictionary.alphabet, *(every[late] for late in part.late.tolist())]
-    pairs = np.concatenate((part.pairs, _forbidden_beside_late(tokenizer.piece_ids, part, every)))
+    pairs = np.concatenate((part.pairs, _forbidden_beside_late(tokenizer.piece_ids, part)))
     position = np.concatenate((dfa.position, np.arange(n_proper, len(words), dtype=np.int32)))
     rows = _with_pairs(dfa.rows, len(part.late), number[pairs], position)
     return Neighbours(words, tokenizer.token_to_id[token], position, rows)
 
 
-def _forbidden_beside_late(piece_ids: PieceIds, part: ProperPart, words: Sequence[Word]) -> Int32Array:
+def _forbidden_beside_late(piece_ids: PieceIds, part: ProperPart) -> Int32Array:
     """Return the pairs of tokens, one of them late, that merging does not leave side by side."""
     left, right, priority, _ = part.merger.merges
     ends, begins = _Spines(part, 1, left, right, priority), _Spines(part, 0, right, left, priority)
@@ -133,8 +133,14 @@ def _forbidden_beside_late(piece_ids: PieceIds, part: ProperPart, words: Sequenc
         late_ones = np.full(max(len(before), len(behind)), late, dtype=np.int32)
         rows = (before, late_ones[: len(before)]), (late_ones[: len(behind)], behind)
         pairs = np.concatenate([np.column_stack(row) for row in rows])
-        found.append(pairs[merge_otherwise(piece_ids, words, pairs)])
-    return np.unique(np.concatenate(found), axis=0)
+        found.append(pairs[merge_otherwise(piece_ids, pairs)])
+    return _distinct_pairs(np.concatenate(found))
+
+
+def _distinct_pairs(pairs: Int32Array) -> Int32Array:
+    """Return the distinct pairs of numbers from 0 on, ascending: an array of shape (pairs, 2)."""
+    codes = distinct(pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1])
+    return np.column_stack((codes >> 32, codes & 0xFFFFFFFF)).astype(np.int32)
 
 
 class _Spines:
@@ -282,7 +288,7 @@ def proper_part(tokenizer: BytePairs) -> ProperPart:
     first = last[late, 1:3]
     candidates = _meeting(first[is_proper[first].all(axis=1)], last, is_proper)
     allowed = candidates[_allows(numbering.dictionary, numbering.number[candidates])]
-    pairs = allowed[merge_otherwise(tokenizer.piece_ids, words, allowed)]
+    pairs = allowed[merge_otherwise(tokenizer.piece_ids, allowed)]
     parts = np.where(comes_about[:, None], last[:, 1:3], np.int32(-1))
     return ProperPart(numbering.dictionary, number, late, pairs, parts, last[:, 3], merger)
 
@@ -320,7 +326,7 @@ def _meeting(pairs: Int32Array, last: Int32Array, is_proper: BoolArray) -> Int32
         if total > _MOST_MEETING:
             raise LimitExceededError(f"more than {_MOST_MEETING} pairs of tokens may merge differently")
         found.append(np.column_stack((np.repeat(lefts, len(rights)), np.tile(rights, len(lefts)))))
-    return np.unique(np.concatenate(found), axis=0).astype(np.int32)
+    return _distinct_pairs(np.concatenate(found))
 
 
 def _on_spine(part: Int32Array, is_proper: BoolArray, wanted: Int32Array) -> dict[int, Int32Array]:
@@ -353,10 +359,12 @@ def _allows(dictionary: CheckedDictionary, pairs: Int32Array) -> BoolArray:
     return allowed
 
 
-def merge_otherwise(piece_ids: PieceIds, words: Sequence[Word], pairs: Int32Array) -> BoolArray:
+def merge_otherwise(piece_ids: PieceIds, pairs: Int32Array) -> BoolArray:
     """Return which pairs of tokens merging does not give for the word of both."""
-    symbols, lengths = piece_ids.symbols([words[number] for number in pairs.ravel().tolist()])
-    merged = piece_ids.merger.merge(symbols, running_sum(lengths[0::2] + lengths[1::2]))
+    symbols, offsets = piece_ids.symbols_of_tokens
+    tokens = pairs.ravel()
+    numbers, bounds = ranges(offsets[tokens], offsets[tokens + 1])
+    merged = piece_ids.merger.merge(symbols[numbers], bounds[::2].copy())
     first = np.minimum(merged.offsets[:-1], max(len(merged.tokens) - 2, 0))
     same: BoolArray = np.diff(merged.offsets) == 2
     if len(merged.tokens) >= 2:

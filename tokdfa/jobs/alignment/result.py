@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, ranges
 from tokdfa.base.atomic import write_atomically
 from tokdfa.base.errors import WrongTypeError
 from tokdfa.base.verdict import Displayed
@@ -173,8 +173,8 @@ class Alignment(Displayed):
             starts = np.where(is_at_edge, other_starts + len(ids), starts)
             counts = np.where(is_at_edge, other_counts, counts)
             ids = np.concatenate((ids, words.at_edge.ids))
-        ends = running_sum(counts)
-        return Candidates(ends, ids[np.arange(ends[-1]) + np.repeat(starts - ends[:-1], counts)])
+        spelling, ends = ranges(starts, starts + counts)
+        return Candidates(ends, ids[spelling])
 
     def save(self, path: str | Path) -> None:
         """Write the units to a file, complete or not at all: arrays to a .npz, or an object a unit to a .jsonl.

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from tokdfa.automata.semantics import agrees_with_leftmost
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, ranges
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.jobs.comparison.derived import MetTokens
 from tokdfa.jobs.comparison.dictionaries import compare_dictionaries, other_rules
@@ -45,9 +45,7 @@ class PairRows:
 
     def forbidding(self, rows: Int32Array) -> Int64Array:
         """Return, for each position, the number of these rows that forbid it."""
-        first, lengths = self._rows.pointer[rows], np.diff(self._rows.pointer)[rows]
-        ends = np.cumsum(lengths)
-        index = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(first - ends + lengths, lengths)
+        index, _ = ranges(self._rows.pointer[rows], self._rows.pointer[rows + 1])
         size = self._n_positions + 1
         opened = np.bincount(self._rows.start[index], minlength=size)
         closed = np.bincount(self._rows.stop[index], minlength=size)

@@ -6,6 +6,7 @@ classes of their completions.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -78,6 +79,7 @@ DEAD = 0
 MAX_ENTRIES = 1 << 26
 MAX_CLASSES = 1 << 15
 MOST_AT_ONCE = 1 << 8
+MOST_SINGLE = 2
 
 # The states of the split NFA found for a core, by the other fields of their guess.
 _Found: TypeAlias = dict[tuple[bool, bool, int], int]
@@ -168,6 +170,7 @@ class Splits:
             [numbers.setdefault(self._kind(known), len(numbers)) for known in self._classes]
         )
         self._of_kind: dict[tuple[int, int, int], int] = {}
+        self._n_filled: Counter[tuple[int, int | None]] = Counter()
         self._initial_core = self._number({(False, False, _ROOT): 1})
         self.initial = self._initial_core * self._cuts.n_cuts
         every = (1 << len(lift.split_nfa.moves)) - 1
@@ -187,23 +190,45 @@ class Splits:
         return not cut and bool(self._final[core])
 
     def fill(self, core: int, column: int) -> None:
-        """Find the entry of the table in some column."""
-        target = self._target(core, column)
+        """Find the entry of the table in some column; after a few of a core, all for ids that are read the same way."""
+        columns: slice | int = column
+        target: int | Int32Array = self._target(core, column)
+        way = self._way_of(column)[0]
+        self._n_filled[core, way] += 1
+        if way is not None and self._n_filled[core, way] == MOST_SINGLE:
+            columns, target = self._columns(way), self._all_targets(core, way)
         with SHARED:
-            self._targets[core, column] = target
+            self._targets[core, columns] = target
 
     def _fill_all(self) -> None:
         """Fill the rows of the first cores; few tokenizers have more."""
         n = len(self._classes)
-        firsts = np.unique(self._kind_of, return_index=True)[1].tolist()
         core = 1
         while core < min(len(self._cores), MOST_AT_ONCE):
             for way in range(4):
-                columns = slice(way, 2 * n, 2) if way < 2 else slice(way * n, (way + 1) * n)
-                found = [self._target(core, range(4 * n)[columns][number]) for number in firsts]
-                self._targets[core, columns] = np.array(found, dtype=np.int32)[self._kind_of]
+                found = self._all_targets(core, way)
+                self._targets[core, self._columns(way)] = found
             self._targets[core, 4 * n :] = [self._completed(core, symbol) for symbol in range(self._n_symbols)]
             core += 1
+
+    def _way_of(self, column: int) -> tuple[int | None, int]:
+        """Return the way in which ids are read, and their class, of a column; or no way, and the symbol completed."""
+        n = len(self._classes)
+        if column >= 4 * n:
+            return None, column - 4 * n
+        return (column & 1, column >> 1) if column < 2 * n else divmod(column, n)
+
+    def _columns(self, way: int) -> slice:
+        """Return the columns of all classes, read in one way."""
+        n = len(self._classes)
+        return slice(way, 2 * n, 2) if way < 2 else slice(way * n, (way + 1) * n)
+
+    def _all_targets(self, core: int, way: int) -> Int32Array:
+        """Return the cores after the ids of each class, read in one way."""
+        columns = range(self._width)[self._columns(way)]
+        firsts = np.unique(self._kind_of, return_index=True)[1].tolist()
+        found: Int32Array = np.array([self._target(core, columns[number]) for number in firsts], dtype=np.int32)
+        return found[self._kind_of]
 
     def _kind(self, known: _Class) -> object:
         """Return all that decides to which core an id of a class leads, if it leads anywhere."""
@@ -214,10 +239,9 @@ class Splits:
         return not parts.head, parts.effect, not parts.tail, is_dead, known.alone, known.label
 
     def _target(self, core: int, column: int) -> int:
-        n = len(self._classes)
-        if column >= 4 * n:
-            return self._completed(core, column - 4 * n)
-        way, number = (column & 1, column >> 1) if column < 2 * n else divmod(column, n)
+        way, number = self._way_of(column)
+        if way is None:
+            return self._completed(core, number)
         key = core, way, int(self._kind_of[number])
         if key not in self._of_kind:
             self._of_kind[key] = self._target_by_way(core, way, self._classes[number])

@@ -11,7 +11,7 @@ from typing import cast
 
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, ranges
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.guiding.characters import characters_of
 from tokdfa.jobs.guiding.openings import Beginnings
@@ -77,9 +77,8 @@ class FollowSets:
     def spans_of(self, rows: IntegerArray) -> tuple[Int64Array, Int64Array]:
         """Return the intervals of rows, one row after the other, and their number for each row."""
         pointer = self.pointer.astype(np.int64)
-        lengths = pointer[rows + 1] - pointer[rows]
-        ends = np.cumsum(lengths)
-        return np.arange(int(lengths.sum())) + np.repeat(pointer[rows] - (ends - lengths), lengths), lengths
+        spans, offsets = ranges(pointer[rows], pointer[rows + 1])
+        return spans, np.diff(offsets)
 
 
 class Tokens(OfTokenizer["Tokenizer"]):

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.base.arrays import Int64Array, IntegerArray, running_sum
+from tokdfa.base.arrays import Int64Array, IntegerArray, ranges, running_sum
 from tokdfa.base.errors import TokdfaError, TokenStreamError
 from tokdfa.jobs.replacing.result import Replacement
-from tokdfa.jobs.validation.violations import ranges
 from tokdfa.stores.writers.edit import Edited
 
 

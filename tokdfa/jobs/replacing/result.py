@@ -8,10 +8,9 @@ from typing import NamedTuple, overload
 
 import numpy as np
 
-from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray, offsets_of, running_sum
+from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray, offsets_of, ranges, running_sum
 from tokdfa.base.suggestions import SuggestsNames
 from tokdfa.jobs.replacing.rewriting import Edits
-from tokdfa.jobs.validation.violations import ranges
 from tokdfa.kernels.replacing.regions import splice
 from tokdfa.tokenizers.decoder import Decoder
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, offsets_of, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, offsets_of, ranges, running_sum
 from tokdfa.base.errors import AlphabetError, LimitExceededError, TokenStreamError
 from tokdfa.jobs.rollouts.spans import NOT_ENCODABLE, NOT_UTF8, Spans, in_order, joined, nothing, without_ids
 from tokdfa.jobs.validation.api import validate
@@ -22,7 +22,6 @@ from tokdfa.jobs.validation.engine import engine_of
 from tokdfa.jobs.validation.engines.blocks import differing, encode_parts, is_split_at_once
 from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.table import Table
-from tokdfa.jobs.validation.violations import ranges
 from tokdfa.kernels.unigram.accept import WrongWords
 from tokdfa.kernels.walk.differences import Tokenizations, find_differences
 from tokdfa.tokenizers.decoder import Decoded, SpelledTexts

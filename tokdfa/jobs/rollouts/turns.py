@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.base.arrays import Int32Array, Int64Array, running_sum
+from tokdfa.base.arrays import Int32Array, Int64Array, ranges, running_sum
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 _SPECIAL = 0x10000
@@ -88,9 +88,8 @@ class TurnFinder:
 
     def _spelled(self, ids: Int32Array) -> tuple[Int64Array, Int64Array]:
         """Return the symbols of ids, and the first one of each."""
-        lengths = self._offsets[ids + 1] - self._offsets[ids]
-        starts = running_sum(lengths)
-        return self._points[np.repeat(self._offsets[ids] - starts[:-1], lengths) + np.arange(starts[-1])], starts
+        numbers, starts = ranges(self._offsets[ids], self._offsets[ids + 1])
+        return self._points[numbers], starts
 
     def of(self, ids: Int32Array) -> Turns:
         """Return the turns of a rollout."""

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, ranges, running_sum
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.jobs.validation.violation import common_prefix
-from tokdfa.jobs.validation.violations import ranges
 from tokdfa.kernels.walk.differences import Tokenizations, ends_but_for_spaces, find_differences
 from tokdfa.tokenizers.decoder import Spellings, gathered, words_of
 from tokdfa.tokenizers.round_trip import Ends, RoundTrip

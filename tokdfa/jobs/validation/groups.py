@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tokdfa.automata.alphabet import quoted
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, offsets_of, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, offsets_of, ranges, running_sum
 from tokdfa.base.errors import TokdfaError
 from tokdfa.jobs.validation.recent import LastIds
 from tokdfa.jobs.validation.violation import Violation, ViolationKind
-from tokdfa.jobs.validation.violations import KIND_INDEX, KINDS, Outline, Spans, ranges, spans_between
+from tokdfa.jobs.validation.violations import KIND_INDEX, KINDS, Outline, Spans, spans_between
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 MOST_IDS = 16

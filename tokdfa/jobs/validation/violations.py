@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, ranges
 from tokdfa.base.verdict import Verdict, cut_short
 from tokdfa.jobs.validation.violation import Violation, ViolationKind
 
@@ -82,13 +82,6 @@ class Rows(NamedTuple):
 def spans_between(bounds: Int64Array) -> Int64Array:
     """Return the ranges between neighbouring bounds: an int64 array of shape (ranges, 2)."""
     return np.column_stack((bounds[:-1], bounds[1:]))
-
-
-def ranges(begins: Int64Array, stops: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Return the indices in all ranges, one range after the other, and where each range begins among them."""
-    offsets = running_sum(stops - begins)
-    indices: Int64Array = np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], stops - begins)
-    return indices, offsets
 
 
 _NOTHING: Int64Array = np.zeros(0, dtype=np.int64)

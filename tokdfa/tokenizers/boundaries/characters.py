@@ -307,7 +307,7 @@ class CharacterBoundaries(PairBoundaries):
         from tokdfa.tokenizers.neighbours import merge_otherwise
 
         pairs = self._tokenizer.id_to_token[np.column_stack((left, right))]
-        return ~merge_otherwise(self._tokenizer.piece_ids, self._tokenizer.piece_ids.words, pairs)
+        return ~merge_otherwise(self._tokenizer.piece_ids, pairs)
 
     @cached_property
     def _is_special(self) -> BoolArray:

@@ -422,6 +422,12 @@ class PieceIds:
             offsets, tokens = running_sum(counts), tokens[keep]
         return Encoded(self._contents.ids[tokens], offsets)
 
+    @cached_property
+    def symbols_of_tokens(self) -> tuple[Int32Array, Int64Array]:
+        """The numbers of the symbols of all tokens, and the first one of each token."""
+        symbols, lengths = self.symbols(self.words)
+        return symbols, running_sum(lengths)
+
     def symbols(self, words: Sequence[Word]) -> tuple[Int32Array, Int64Array]:
         """Return the numbers of the symbols of all words, and each length; foreign symbols merge with nothing."""
         lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tokdfa.base.arrays import Int64Array, offsets_of, running_sum
+from tokdfa.base.arrays import Int64Array, offsets_of, ranges, running_sum
 from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.regex.unicode import version
 from tokdfa.regex.unicode.utf8 import CHARACTER_OF, begins_symbol, spell
@@ -62,8 +62,8 @@ class ByteSteps:
             return self.spans_backtracking(data, spans)
         lengths = spans[:, 1] - spans[:, 0]
         # The bytes of all pieces, each piece followed by a separator; and where in the data each comes from.
-        begins = running_sum(lengths + 1)[:-1]
-        offset = np.arange(int(lengths.sum()) + len(spans)) + np.repeat(spans[:, 0] - begins, lengths + 1)
+        offset, bounds = ranges(spans[:, 0], spans[:, 1] + 1)
+        begins = bounds[:-1]
         codes = np.append(np.frombuffer(data, dtype=np.uint8), np.uint8(0))[offset].astype(np.int64)
         codes[begins + lengths] = len(_SPELLED) - 1
         ends = np.cumsum(_WIDTH[codes])

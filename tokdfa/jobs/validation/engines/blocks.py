@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, ranges, running_sum
 from tokdfa.base.errors import AlphabetError, LimitExceededError
 from tokdfa.jobs.validation.engine import Engine
 from tokdfa.jobs.validation.engines.pieces import outlined, violation_of
@@ -26,7 +26,7 @@ from tokdfa.jobs.validation.engines.words import WordText
 from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.table import CONTEXT, Table
 from tokdfa.jobs.validation.violation import Violation, ViolationKind, not_utf8
-from tokdfa.jobs.validation.violations import NO_ROWS, Rows, Spans, ranges, spans_between
+from tokdfa.jobs.validation.violations import NO_ROWS, Rows, Spans, spans_between
 from tokdfa.jobs.validation.window import CLOSE, Block, BlockResult, are_within, last_cut, merged
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.kernels.walk.differences import Tokenizations, find_broken, find_differences

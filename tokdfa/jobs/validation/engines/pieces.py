@@ -13,11 +13,11 @@ from itertools import chain
 
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, ranges, running_sum
 from tokdfa.jobs.validation.differences import NO_CUTS, trimmed
 from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.violation import Cause, Violation, ViolationKind, common_prefix
-from tokdfa.jobs.validation.violations import KIND_INDEX, Outline, Rows, ranges
+from tokdfa.jobs.validation.violations import KIND_INDEX, Outline, Rows
 from tokdfa.jobs.validation.window import FoundSpecial, Window
 from tokdfa.tokenizers.pretokenizers.certain import CONTEXT
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer

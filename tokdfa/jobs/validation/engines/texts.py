@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.base.arrays import Int32Array, Int64Array, running_sum
+from tokdfa.base.arrays import Int32Array, Int64Array, ranges, running_sum
 from tokdfa.base.errors import AlphabetError, TokenStreamError
 from tokdfa.jobs.validation.differences import compare_texts, differing_parts
 from tokdfa.jobs.validation.engine import Engine
 from tokdfa.jobs.validation.engines.segment import spans_of_tokens
 from tokdfa.jobs.validation.violation import Violation
-from tokdfa.jobs.validation.violations import NO_ROWS, Rows, ranges
+from tokdfa.jobs.validation.violations import NO_ROWS, Rows
 from tokdfa.jobs.validation.window import CLOSE, Block, BlockResult, are_within, last_cut, merged
 from tokdfa.tokenizers.decoder import Decoded
 from tokdfa.tokenizers.round_trip import RoundTrip

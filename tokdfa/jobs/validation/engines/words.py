@@ -7,13 +7,13 @@ from functools import partial
 
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, ranges, running_sum
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.jobs.validation.differences import NO_CUTS, Parts, trimmed
 from tokdfa.jobs.validation.engines.segment import encoded_otherwise
 from tokdfa.jobs.validation.engines.texts import Text
 from tokdfa.jobs.validation.violation import Violation, ViolationKind
-from tokdfa.jobs.validation.violations import Rows, Spans, ranges
+from tokdfa.jobs.validation.violations import Rows, Spans
 from tokdfa.jobs.validation.window import CLOSE, are_within, merged
 from tokdfa.kernels.unigram.accept import ASKED, OTHER, SAME
 from tokdfa.kernels.walk.differences import Tokenizations, find_differences

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, ranges
 from tokdfa.base.errors import AlphabetError, TokdfaError
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.spelling.spell import spell
@@ -332,8 +332,7 @@ class Reencoder(OfTokenizer["WordPieceTokenizer"]):
         word = np.searchsorted(first, unknown, side="right") - 1
         word = word[np.diff(word, prepend=-1) > 0]
         starts, stops = first[word], np.append(first, len(ids))[word + 1]
-        offsets = running_sum(stops - starts)
-        indices = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], stops - starts)
+        indices, offsets = ranges(starts, stops)
         numbers = ids[indices]
         numbers[offsets[:-1]] += self._n_ids * np.isin(starts, begins)
         return self._encoded(indices, numbers, offsets)
