@@ -1,4 +1,4 @@
-/* Tables of bans and of guides, made of bytes: words, splits, and ids grouped by a language. */
+/* Tables of bans and of guides, made of bytes: words and special tokens, splits, rows, and the scan of the text. */
 #ifndef TOKDFA_GUIDING_TABLES_H
 #define TOKDFA_GUIDING_TABLES_H
 
@@ -6,27 +6,27 @@
 #include "../../../../tokdfa/kernels/guiding/api.h"
 #include "harness.h"
 
+enum { MOST_WORDS = 34, MOST_SPECIALS = 2, MOST_IDS = MOST_WORDS + MOST_SPECIALS, MOST_LENGTH = 4 };
+enum { MOST_TEXTS = 5, MOST_CORES = 4, MOST_CUTS = 3, MOST_ROWS = 5, MOST_SCANS = 3, MOST_ORDERS = 2, N_COLUMNS = 3 };
+enum { MISSING = -1, TABLE_FULL = -2, NO_SUCH_STATE = -4, TABLE_OF_ANY_FULL = -5 };
+enum { NO_ROW = 0, EVERY_ROW = 1, N_OTHER_ROWS = 2, IS_ALONE = 2, IS_SPECIAL = 4 };
 
-enum { MOST_IDS = 20, MOST_LENGTH = 4, MOST_TEXTS = 5, MOST_CORES = 4, MOST_CUTS = 3, MOST_ROWS = 4, N_COLUMNS = 3 };
-enum { MISSING = -1, TABLE_FULL = -2, TABLE_OF_ANY_FULL = -5 };
-
+/* The ids are the words, and then the special tokens, which have no bytes. */
 typedef struct {
     arena memory;
-    int64_t n_ids, n_texts, n_cores, n_cuts, n_rows, n_classes, width, n_nodes;
+    int64_t n_words, n_specials, n_ids, n_mask, n_texts, n_cores, n_cuts, n_rows, n_classes, width, n_nodes, n_spelled;
     uint8_t *text, *final_text;
     int64_t *offsets;
-    int32_t *table, *column, *symbol, *depth, *end, *first, *words, *targets, *head_length;
+    int32_t *table, *column, *symbol, *depth, *end, *first, *words;
+    int32_t *targets; /* of the pre-tokenizer, with no cell missing */
     tokdfa_followers followers;
     tokdfa_split_machine splits;
     tokdfa_guide_ids ids;
     tokdfa_guide_texts texts, every_text;
     tokdfa_guide_cache cache, every_cache;
     tokdfa_guide guide, every;
+    bool knows_least;
 } tables;
-
-typedef struct {
-    int64_t core, cut, row, text;
-} spot;
 
 static const uint8_t LETTERS[6] = {'a', 'b', ' ', 0x80, 0x81, 0xC3};
 
@@ -44,12 +44,13 @@ static int compare_words(const tables *t, int64_t a, int64_t b) {
 
 static void read_words(tables *t, input *in) {
     arena *memory = &t->memory;
-    t->n_ids = between(in, 1, MOST_IDS);
-    t->text = ROOM(memory, uint8_t, t->n_ids * MOST_LENGTH);
+    t->n_words = between(in, 1, MOST_WORDS), t->n_specials = between(in, 0, MOST_SPECIALS);
+    t->n_ids = t->n_words + t->n_specials, t->n_mask = (t->n_ids + 31) / 32;
+    t->text = ROOM(memory, uint8_t, t->n_words * MOST_LENGTH);
     t->offsets = ROOM(memory, int64_t, t->n_ids + 1);
     t->offsets[0] = 0;
     for (int64_t id = 0; id < t->n_ids; id++) {
-        int64_t length = between(in, 1, MOST_LENGTH), at = t->offsets[id];
+        int64_t length = id < t->n_words ? between(in, 1, MOST_LENGTH) : 0, at = t->offsets[id];
         for (int64_t k = 0; k < length; k++) {
             t->text[at++] = LETTERS[take(in) % 6];
         }
@@ -61,8 +62,8 @@ static void read_words(tables *t, input *in) {
     for (int64_t at = 0; at < size; at++) {
         symbols[at] = t->text[at];
     }
-    int64_t *order = ROOM(memory, int64_t, t->n_ids);
-    for (int64_t n = 0; n < t->n_ids; n++) {
+    int64_t *order = ROOM(memory, int64_t, t->n_words);
+    for (int64_t n = 0; n < t->n_words; n++) {
         int64_t place = n;
         for (; place > 0 && compare_words(t, order[place - 1], n) > 0; place--) {
             order[place] = order[place - 1];
@@ -73,15 +74,21 @@ static void read_words(tables *t, input *in) {
     for (int k = 0; k < 4; k++) {
         made[k] = ROOM(memory, int32_t, size + 2);
     }
-    WITH_MEMORY(t->n_nodes, tokdfa_build_trie(symbols, t->offsets, order, t->n_ids, made[0], made[1], made[2], made[3]));
+    WITH_MEMORY(t->n_nodes,
+                tokdfa_build_trie(symbols, t->offsets, order, t->n_words, made[0], made[1], made[2], made[3]));
     t->symbol = exactly(memory, made[0], t->n_nodes, 4);
     t->depth = exactly(memory, made[1], t->n_nodes, 4);
     t->end = exactly(memory, made[2], t->n_nodes, 4);
     t->first = exactly(memory, made[3], t->n_nodes + 1, 4);
-    t->words = ROOM(memory, int32_t, t->n_ids);
-    for (int64_t n = 0; n < t->n_ids; n++) {
+    t->words = ROOM(memory, int32_t, t->n_words);
+    for (int64_t n = 0; n < t->n_words; n++) {
         t->words[n] = (int32_t)order[n];
     }
+}
+
+/* An automaton over bytes, for the texts or for what is banned. */
+static void read_automaton(tables *t, input *in) {
+    arena *memory = &t->memory;
     t->n_texts = between(in, 2, MOST_TEXTS);
     t->table = ZEROS(memory, int32_t, t->n_texts * N_COLUMNS);
     t->column = ROOM(memory, int32_t, 256);
@@ -97,35 +104,95 @@ static void read_words(tables *t, input *in) {
     }
 }
 
-static int64_t text_after(const tables *t, int64_t state, int64_t id) {
+static int64_t text_through(const tables *t, int64_t state, int64_t id) {
     for (int64_t at = t->offsets[id]; at < t->offsets[id + 1]; at++) {
         state = t->table[state * N_COLUMNS + t->column[t->text[at]]];
     }
     return state;
 }
 
-static void read_splits(tables *t, input *in) {
+/* The rows of ids that may not follow: row 0 forbids nothing, row 1 all, the others up to two intervals. */
+static void read_rows(tables *t, input *in) {
     arena *memory = &t->memory;
-    t->n_cores = between(in, 2, MOST_CORES), t->n_cuts = between(in, 1, MOST_CUTS), t->n_rows = between(in, 2, MOST_ROWS);
-    t->n_classes = t->n_ids + 1;
-    const int64_t n_symbols = 2;
-    t->width = 4 * t->n_classes + n_symbols;
-    int32_t *targets = MINUS_ONES(memory, int32_t, t->n_cores * t->width), *filled = ROOM(memory, int32_t, t->n_cores * t->width);
-    for (int64_t k = 0; k < t->n_cores * t->width; k++) {
-        filled[k] = k < t->width ? 0 : (int32_t)below(in, t->n_cores);
+    int32_t *pointer = ZEROS(memory, int32_t, t->n_rows + 1), *start = ROOM(memory, int32_t, 2 * MOST_ROWS);
+    int32_t *stop = ROOM(memory, int32_t, 2 * MOST_ROWS), *id_at = MINUS_ONES(memory, int32_t, t->n_words), n = 0;
+    for (int32_t id = 0; id < t->n_words; id++) {
+        id_at[id] = t->ids.position[id] < 0 ? -1 : id;
     }
-    /* The ids that a row forbids may only take hypotheses away. */
+    for (int64_t row = EVERY_ROW; row < t->n_rows; row++) {
+        int64_t from = 0;
+        for (int k = 0; k < (row == EVERY_ROW ? 1 : 2) && from < t->n_words; k++) {
+            start[n] = row == EVERY_ROW ? 0 : (int32_t)between(in, from, t->n_words - 1);
+            stop[n] = row == EVERY_ROW ? (int32_t)t->n_words : (int32_t)between(in, start[n] + 1, t->n_words);
+            from = stop[n++] + 1;
+        }
+        pointer[row + 1] = n;
+    }
+    t->followers = (tokdfa_followers){.pointer = pointer, .n_pointer = t->n_rows + 1, .start = start, .stop = stop,
+                                      .id_at = id_at};
+}
+
+/* The last bytes of a symbol at the beginning of a word, as in `head`. */
+static uint32_t head_of(const tables *t, int64_t id) {
+    const int64_t at = t->offsets[id], length = t->offsets[id + 1] - at;
+    uint32_t head = 0, n = 0;
+    for (; n < length && n < 3 && (t->text[at + n] & 0xC0) == 0x80; n++) {
+        head |= (uint32_t)t->text[at + n] << (8 * n);
+    }
+    return head | n << 24;
+}
+
+/* The classes of the ids: a word may share that of a word before it; class 0 has no id. */
+static int32_t *read_classes(tables *t, input *in, uint32_t *head, int32_t *tail, uint8_t *shape) {
+    int32_t *class_of = ROOM(&t->memory, int32_t, t->n_ids);
+    t->n_classes = 1;
+    for (int64_t id = 0; id < t->n_words; id++) {
+        const int64_t like = id - below(in, id + 1);
+        if (like < id && head_of(t, id) == head[class_of[like]]) {
+            class_of[id] = class_of[like];
+            continue;
+        }
+        head[t->n_classes] = head_of(t, id);
+        tail[t->n_classes] = (int32_t)below(in, t->n_cuts);
+        shape[t->n_classes] = (uint8_t)(take(in) & 3);
+        class_of[id] = (int32_t)t->n_classes++;
+    }
+    if (t->n_specials) {
+        shape[t->n_classes++] = IS_SPECIAL;
+    }
+    for (int64_t id = t->n_words; id < t->n_ids; id++) {
+        class_of[id] = (int32_t)t->n_classes - 1;
+    }
+    return class_of;
+}
+
+/* The cores of the pre-tokenizer. Forbidden ids may only take hypotheses away, and no row forbids a whole piece. */
+static void read_cores(tables *t, input *in, const uint8_t *shape, int64_t n_symbols) {
+    t->width = 4 * t->n_classes + n_symbols;
+    t->targets = ROOM(&t->memory, int32_t, t->n_cores * t->width);
+    for (int64_t k = 0; k < t->n_cores * t->width; k++) {
+        t->targets[k] = k < t->width ? 0 : (int32_t)below(in, t->n_cores);
+    }
     for (int64_t core = 1; core < t->n_cores; core++) {
         for (int64_t number = 0; number < t->n_classes; number++) {
-            int32_t *both = filled + core * t->width + 2 * number;
-            both[0] = take(in) & 1 ? both[1] : 0;
+            int32_t *both = t->targets + core * t->width + 2 * number;
+            both[0] = take(in) & 1 || shape[number] & (IS_ALONE | IS_SPECIAL) ? both[1] : 0;
         }
     }
+}
+
+static int32_t *read_splits(tables *t, input *in) {
+    arena *memory = &t->memory;
+    t->n_cores = between(in, 2, MOST_CORES), t->n_cuts = between(in, 1, MOST_CUTS);
+    const int64_t n_symbols = 2, n = t->n_words + 2;
+    uint32_t *head = ZEROS(memory, uint32_t, n);
+    int32_t *tail = ZEROS(memory, int32_t, n), *next_cut = ZEROS(memory, int32_t, 64 * t->n_cuts);
+    uint8_t *shape = ZEROS(memory, uint8_t, n), *final = ZEROS(memory, uint8_t, t->n_cores);
+    int32_t *class_of = read_classes(t, in, head, tail, shape);
+    read_cores(t, in, shape, n_symbols);
+    /* Python finds a cell of the table when it is asked for. */
+    int32_t *targets = MINUS_ONES(memory, int32_t, t->n_cores * t->width);
     memset(targets, 0, (size_t)t->width * sizeof *targets);
-    t->targets = filled;
-    uint8_t *final = ZEROS(memory, uint8_t, t->n_cores), *shape = ZEROS(memory, uint8_t, t->n_classes);
-    int32_t *next_cut = ZEROS(memory, int32_t, 64 * t->n_cuts), *tail = ZEROS(memory, int32_t, t->n_classes);
-    uint32_t *head = ZEROS(memory, uint32_t, t->n_classes);
     for (int64_t core = 1; core < t->n_cores; core++) {
         final[core] = take(in) % 3 == 0;
     }
@@ -134,162 +201,105 @@ static void read_splits(tables *t, input *in) {
             next_cut[64 * cut + byte] = (int32_t)between(in, -n_symbols, t->n_cuts - 1);
         }
     }
-    int32_t *class_of = ROOM(memory, int32_t, t->n_ids), *row_of = ROOM(memory, int32_t, t->n_ids);
-    int32_t *position = ROOM(memory, int32_t, t->n_ids), *none = MINUS_ONES(memory, int32_t, t->n_ids);
-    int32_t *ending = ROOM(memory, int32_t, t->n_ids), *ending_from = ZEROS(memory, int32_t, t->n_ids + 1);
-    int32_t *byte_id = MINUS_ONES(memory, int32_t, 256);
-    int64_t n_ending = 0;
-    for (int32_t id = 0; id < t->n_ids; id++) {
-        const int64_t number = id + 1, at = t->offsets[id], length = t->offsets[id + 1] - at;
-        class_of[id] = (int32_t)number;
-        row_of[id] = (int32_t)below(in, t->n_rows);
-        position[id] = id;
-        int64_t n_head = 0;
-        while (n_head < length && n_head < 3 && (t->text[at + n_head] & 0xC0) == 0x80) {
-            head[number] |= (uint32_t)t->text[at + n_head] << (8 * n_head);
-            n_head++;
-        }
-        head[number] |= (uint32_t)n_head << 24;
-        tail[number] = (int32_t)below(in, t->n_cuts);
-        shape[number] = (uint8_t)(take(in) & 3);
-        if (shape[number] & 2) {
-            /* No row forbids a whole piece. */
-            position[id] = -1;
-            for (int64_t core = 1; core < t->n_cores; core++) {
-                filled[core * t->width + 2 * number + 1] = filled[core * t->width + 2 * number];
+    t->splits = (tokdfa_split_machine){.targets = targets, .n_targets = t->n_cores * t->width, .final = final,
+                                       .n_final = t->n_cores, .next_cut = next_cut,
+                                       .head = exactly(memory, head, t->n_classes, 4),
+                                       .tail = exactly(memory, tail, t->n_classes, 4),
+                                       .shape = exactly(memory, shape, t->n_classes, 1),
+                                       .n_classes = t->n_classes, .n_cuts = t->n_cuts, .width = t->width};
+    return class_of;
+}
+
+/* The states of a scan are a chain: what is refused after one is refused after every greater one, so 0 refuses least.
+   Returns the next target, at least as great as the one before; beyond the greatest state comes -1, which refuses. */
+static int32_t next_in_chain(int64_t *least, int64_t n, input *in) {
+    *least = between(in, *least, n);
+    return *least == n ? -1 : (int32_t)*least;
+}
+
+static int32_t *read_chain(tables *t, int64_t n, input *in) {
+    int32_t *table = ROOM(&t->memory, int32_t, 256 * n);
+    for (int64_t c = 0; c < N_COLUMNS; c++) {
+        int64_t least = 0;
+        for (int64_t state = 0; state < n; state++) {
+            const int32_t to = next_in_chain(&least, n, in);
+            for (int64_t byte = c; byte < 256; byte += N_COLUMNS) {
+                table[256 * state + byte] = to;
             }
         }
-        ending_from[id] = (int32_t)n_ending;
-        if (n_head > 0 && position[id] >= 0) {
+    }
+    return table;
+}
+
+/* The scan of the text: after a special token the order of marks begins anew. */
+static void read_scan(tables *t, input *in) {
+    tokdfa_guide_ids *ids = &t->ids;
+    const int64_t n = between(in, 1, MOST_SCANS), n_columns = t->n_specials ? between(in, 1, MOST_SPECIALS) : 0;
+    ids->n_orders = between(in, 1, MOST_ORDERS), ids->n_spelled = 256 * n, t->n_spelled = n * ids->n_orders;
+    ids->spelled = read_chain(t, n, in), ids->order_after = read_chain(t, ids->n_orders, in);
+    int32_t *after = ROOM(&t->memory, int32_t, n * n_columns), *column = ROOM(&t->memory, int32_t, t->n_specials);
+    for (int64_t c = 0; c < n_columns; c++) {
+        int64_t least = 0;
+        for (int64_t state = 0; state < n; state++) {
+            const int32_t to = next_in_chain(&least, n, in);
+            after[state * n_columns + c] = to < 0 ? -1 : to * (int32_t)ids->n_orders;
+        }
+    }
+    for (int64_t k = 0; k < t->n_specials; k++) {
+        column[k] = (int32_t)below(in, n_columns);
+    }
+    ids->after_special = after, ids->special_column = column, ids->n_special_columns = n_columns;
+}
+
+static int32_t scan_after(const tables *t, int64_t state, int64_t id) {
+    const tokdfa_guide_ids *ids = &t->ids;
+    int32_t found = (int32_t)(state / ids->n_orders), order = (int32_t)(state % ids->n_orders);
+    if (id >= t->n_words) {
+        return ids->after_special[found * ids->n_special_columns + ids->special_column[id - t->n_words]];
+    }
+    for (int64_t at = t->offsets[id]; at < t->offsets[id + 1] && found >= 0 && order >= 0; at++) {
+        found = ids->spelled[256 * found + t->text[at]], order = ids->order_after[256 * order + t->text[at]];
+    }
+    return found < 0 || order < 0 ? -1 : found * (int32_t)ids->n_orders + order;
+}
+
+/* The ids, their splits, their rows and the scan of their text. */
+static void read_ids(tables *t, input *in) {
+    arena *memory = &t->memory;
+    const int32_t *class_of = read_splits(t, in);
+    t->n_rows = between(in, N_OTHER_ROWS + 1, MOST_ROWS);
+    int32_t *row_of = ZEROS(memory, int32_t, t->n_ids), *position = MINUS_ONES(memory, int32_t, t->n_ids);
+    int32_t *special_of = MINUS_ONES(memory, int32_t, t->n_ids), *special_ids = ROOM(memory, int32_t, t->n_specials);
+    int32_t *ending = ROOM(memory, int32_t, t->n_words), *ending_from = ZEROS(memory, int32_t, t->n_words + 1);
+    int32_t *byte_id = MINUS_ONES(memory, int32_t, 256), *from_start = ROOM(memory, int32_t, t->n_ids), n_ending = 0;
+    for (int32_t id = 0; id < t->n_words; id++) {
+        const bool is_alone = t->splits.shape[class_of[id]] & IS_ALONE;
+        row_of[id] = is_alone ? EVERY_ROW : (int32_t)between(in, N_OTHER_ROWS, t->n_rows - 1);
+        position[id] = is_alone ? -1 : id;
+        ending_from[id] = n_ending;
+        if (!is_alone && t->splits.head[class_of[id]]) {
             ending[n_ending++] = id;
         }
-        if (length == 1) {
-            byte_id[t->text[at]] = id;
+        if (!is_alone && t->offsets[id + 1] - t->offsets[id] == 1) {
+            byte_id[t->text[t->offsets[id]]] = id;
         }
     }
-    ending_from[t->n_ids] = (int32_t)n_ending;
-    /* Row 0 forbids nothing, row 1 all, the others up to two intervals. */
-    int32_t *pointer = ZEROS(memory, int32_t, t->n_rows + 1), *start = ROOM(memory, int32_t, 2 * MOST_ROWS);
-    int32_t *stop = ROOM(memory, int32_t, 2 * MOST_ROWS), n = 0;
-    for (int64_t row = 1; row < t->n_rows; row++) {
-        int64_t from = 0;
-        for (int k = 0; k < (row == 1 ? 1 : 2) && from < t->n_ids; k++) {
-            start[n] = row == 1 ? 0 : (int32_t)between(in, from, t->n_ids - 1);
-            stop[n] = row == 1 ? (int32_t)t->n_ids : (int32_t)between(in, start[n] + 1, t->n_ids);
-            from = stop[n++] + 1;
-        }
-        pointer[row + 1] = n;
+    ending_from[t->n_words] = n_ending;
+    for (int32_t k = 0; k < t->n_specials; k++) {
+        special_ids[k] = (int32_t)t->n_words + k;
+        special_of[special_ids[k]] = k;
     }
-    t->followers = (tokdfa_followers){.pointer = pointer, .n_pointer = t->n_rows + 1, .start = start, .stop = stop,
-                                      .id_at = ending};
-    t->splits = (tokdfa_split_machine){.targets = targets, .n_targets = t->n_cores * t->width, .final = final,
-                                       .n_final = t->n_cores, .next_cut = next_cut, .head = head, .tail = tail,
-                                       .shape = shape, .n_classes = t->n_classes, .n_cuts = t->n_cuts, .width = t->width};
     t->ids = (tokdfa_guide_ids){.class_of = class_of, .n_class_of = t->n_ids, .row_of = row_of, .position = position,
-                                .special_of = none, .from_start = ZEROS(memory, int32_t, t->n_ids),
-                                .spelled = ZEROS(memory, int32_t, 256), .n_spelled = 256,
-                                .order_after = ZEROS(memory, int32_t, 256), .n_orders = 1, .text = t->text,
+                                .special_of = special_of, .from_start = from_start, .text = t->text,
                                 .offsets = t->offsets, .symbol = t->symbol, .n_symbol = t->n_nodes, .depth = t->depth,
                                 .end = t->end, .first = t->first, .words = t->words, .byte_id = byte_id,
-                                .special_ids = none, .n_special_ids = 0, .ending = ending, .n_ending = n_ending,
+                                .special_ids = special_ids, .n_special_ids = t->n_specials,
+                                .ending = exactly(memory, ending, n_ending, 4), .n_ending = n_ending,
                                 .ending_from = ending_from};
-}
-
-/* Group the ids by a language: one atom an id; some atoms are bits too. */
-static tokdfa_guide_texts read_groups(tables *t, int32_t *table, int64_t n_texts, uint8_t *final_text, input *in) {
-    arena *memory = &t->memory;
-    /* Distances, and -1 for states that lead to no end. */
-    int32_t *distance = ROOM(memory, int32_t, n_texts);
-    uint8_t *nearest = ZEROS(memory, uint8_t, n_texts), *is_dead = ROOM(memory, uint8_t, N_COLUMNS);
-    for (int64_t q = 0; q < n_texts; q++) {
-        distance[q] = final_text[q] ? 0 : -1;
-    }
-    for (int64_t length = 1; length < n_texts; length++) {
-        for (int64_t q = 1; q < n_texts; q++) {
-            for (int64_t c = 0; c < N_COLUMNS && distance[q] < 0; c++) {
-                const int32_t to = table[q * N_COLUMNS + c];
-                if (to > 0 && distance[to] == length - 1) {
-                    distance[q] = (int32_t)length;
-                    /* The least byte of the column. */
-                    nearest[q] = (uint8_t)c;
-                }
-            }
-        }
-    }
-    for (int64_t c = 0; c < N_COLUMNS; c++) {
-        is_dead[c] = 1;
-        for (int64_t q = 0; q < n_texts; q++) {
-            int32_t *to = table + q * N_COLUMNS + c;
-            *to = distance[*to] < 0 ? 0 : *to;
-            is_dead[c] = is_dead[c] && *to == 0;
-        }
-    }
-    int32_t *columns = ROOM(memory, int32_t, t->n_nodes), *out[6];
-    for (int64_t v = 0; v < t->n_nodes; v++) {
-        columns[v] = v ? t->column[t->symbol[v]] : 0;
-    }
-    for (int k = 0; k < 6; k++) {
-        out[k] = ROOM(memory, int32_t, t->n_nodes);
-    }
-    const int64_t n = tokdfa_merge_nodes(&(tokdfa_merge_job){columns, t->n_nodes, t->end, is_dead, N_COLUMNS, out[0],
-                                                             out[1], out[2], out[3], out[4], out[5]});
-    REQUIRE(n >= 1 && n <= t->n_nodes);
-    /* An atom an id, in the order of the nodes; ids with a dead column are in none. */
-    int32_t *at_node = ROOM(memory, int32_t, n + 1), *atom_class = ROOM(memory, int32_t, t->n_ids);
-    int32_t *atom_begin = ROOM(memory, int32_t, t->n_ids + 1), *atom_ids = ROOM(memory, int32_t, t->n_ids), found = 0;
-    for (int64_t node = 0; node < n; node++) {
-        at_node[node] = found;
-        for (int64_t v = 0; v < t->n_nodes; v++) {
-            REQUIRE(out[0][v] >= -1 && out[0][v] < n);
-            REQUIRE(out[0][v] < 0 || (out[4][out[0][v]] == t->depth[v] && (!v || out[3][out[0][v]] == columns[v])));
-            for (int32_t k = t->first[v]; out[0][v] == node && k < t->first[v + 1]; k++) {
-                atom_begin[found] = found;
-                atom_class[found] = t->words[k] + 1;
-                atom_ids[found++] = t->words[k];
-            }
-        }
-    }
-    at_node[n] = atom_begin[found] = found;
-    int32_t *atom_row = MINUS_ONES(memory, int32_t, t->n_ids);
-    uint32_t *atom_bits = ROOM(memory, uint32_t, t->n_ids);
-    for (int32_t atom = 0; atom < found; atom++) {
-        atom_bits[atom] = (uint32_t)1 << atom_ids[atom];
-        atom_row[atom] = take(in) & 1 ? atom : -1;
-    }
-    return (tokdfa_guide_texts){.table = table, .column = t->column, .n_columns = N_COLUMNS,
-                                    .final = final_text, .n_final = n_texts, .distance = distance,
-                                    .nearest = nearest, .special_target = ZEROS(memory, int32_t, 1), .n_specials = 0,
-                                    .node_column = exactly(memory, out[3], n, 4), .n_node_column = n,
-                                    .node_depth = exactly(memory, out[4], n, 4), .node_end = exactly(memory, out[5], n, 4),
-                                    .at_node = at_node, .atom_class = atom_class, .n_atom_class = found,
-                                    .atom_spelled = ZEROS(memory, int32_t, t->n_ids), .atom_begin = atom_begin,
-                                    .atom_ids = atom_ids, .atom_row = atom_row, .atom_bits = atom_bits};
-}
-
-static void make_slots(tables *t, tokdfa_guide_cache *cache, int64_t n) {
-    arena *memory = &t->memory;
-    const int32_t *keys = cache->keys;
-    const uint8_t *values = cache->values;
-    const int64_t n_before = cache->n_values;
-    cache->keys = ZEROS(memory, int32_t, 4 * n), cache->values = ZEROS(memory, uint8_t, n);
-    cache->n_values = n, cache->n_known = 0, cache->low = ZEROS(memory, int32_t, n);
-    tokdfa_guide_enter(cache, keys, values, n_before);
-}
-
-static void make_trail(tables *t, tokdfa_guide_cache *cache, int64_t n) {
-    cache->trail = ZEROS(&t->memory, int32_t, n), cache->n_trail = n;
-    cache->frames = ZEROS(&t->memory, int32_t, 5 * n);
-}
-
-static void make_cache(tables *t, tokdfa_guide_cache *cache, int64_t n_texts) {
-    arena *memory = &t->memory;
-    make_slots(t, cache, 2);
-    make_trail(t, cache, 1);
-    cache->path = ZEROS(memory, int32_t, MOST_LENGTH + 1), cache->trace = ZEROS(memory, int32_t, MOST_LENGTH + 1);
-    cache->hint = MINUS_ONES(memory, int32_t, 8), cache->n_hint = 8;
-    cache->near = ROOM(memory, int32_t, 4 * n_texts);
-    for (int64_t k = 0; k < 4 * n_texts; k++) {
-        cache->near[k] = -2;
+    read_rows(t, in);
+    read_scan(t, in);
+    for (int64_t id = 0; id < t->n_ids; id++) {
+        from_start[id] = scan_after(t, 0, id);
     }
 }
 

@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 
 from tests.campaigns.fuzzing.corpus import inputs, unpack
-from tests.campaigns.fuzzing.kernels.build import CHECKED, TARGETS, BuildError, program, sanitizing_compiler
+from tests.campaigns.fuzzing.kernels.build import (
+    CHECKED,
+    HERE,
+    OWN,
+    TARGETS,
+    BuildError,
+    compiler_of_this_machine,
+    program,
+    sanitizing_compiler,
+)
+from tests.campaigns.fuzzing.kernels.machines import write as write_machines
 from tests.campaigns.fuzzing.kernels.run import KEPT_BYTES
 from tests.campaigns.sanitizers.__main__ import FAILING
 
@@ -38,6 +48,18 @@ def test_nothing_that_was_kept_fails(target: str, driver: Path, tmp_path: Path) 
     assert (n_failing > 20) == (
         target not in ("walk", "documents", "normalization", "replacing", "models", "ngrams")
     ), done.stdout
+
+
+# Whoever changes a struct or a function of a kernel learns here which targets use it, not when they next run.
+def test_every_target_compiles(tmp_path: Path) -> None:
+    command = compiler_of_this_machine()
+    if command is None:
+        pytest.skip("needs a C compiler: apt-get install gcc")
+    write_machines(tmp_path / "machines.h")
+    sources = [HERE / f"{target}.c" for target in TARGETS]
+    line = [*command, *OWN, "-fsyntax-only", f"-I{tmp_path}", *sources]
+    done = subprocess.run(line, capture_output=True, text=True, errors="replace", check=False)
+    assert done.returncode == 0, done.stderr[:4000]
 
 
 @pytest.mark.parametrize("target", TARGETS)
