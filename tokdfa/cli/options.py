@@ -31,7 +31,7 @@ class Seconds(click.FloatRange):
         super().__init__(min=0, min_open=not or_none)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number; NaN is none, though no comparison tells."""
+        """Return the number. NaN is refused: it passes all comparisons with the limits."""
         number = float(super().convert(value, param, ctx))
         return self.fail(f"{value!r} is not a number.", param, ctx) if isnan(number) else number
 

@@ -148,7 +148,7 @@ def forced(
     tokens = tokens_of(tokenizer)
     if not tokens.beginnings.are_plain:
         what = "spaces at the beginning of texts are changed, so forced text that is encoded alone has other ids"
-        raise UnsupportedFeatureError(what, value=tokens.beginnings)
+        raise UnsupportedFeatureError(what, value=tokenizer.algorithm)
     jumps = Jumps(start_of(tokens, Wanted(language), None).prefixes)
     holds = is_same_everywhere(jumps, limits.max_moves)
     # Up to `longest` bytes, or fewer if too many moves lead there.

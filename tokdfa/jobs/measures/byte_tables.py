@@ -200,8 +200,12 @@ def read_table(path: str | Path, n_ids: int) -> ByteTable:
 
 def _of_list(counts: list[object], where: str) -> npt.NDArray[Any]:
     for id, count in enumerate(counts):
-        is_number = isinstance(count, (int, float)) and not isinstance(count, bool)
-        if not is_number or not 0 <= count <= MOST_COUNTED or count != int(count):  # type: ignore[operator, call-overload]
+        if (
+            not isinstance(count, (int, float))
+            or isinstance(count, bool)
+            or not 0 <= count <= MOST_COUNTED
+            or count != int(count)
+        ):
             raise _no_count(count, id, where)
     return np.array(counts, dtype=np.float64)
 

@@ -13,11 +13,11 @@ from tokdfa.automata.lift import language
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.guiding.byte_machines import ByteMachine, machine_of
+from tokdfa.jobs.guiding.longest_matches import longest_matches
 from tokdfa.jobs.guiding.tokens import NONE, FollowSets
-from tokdfa.jobs.measures.longer_matches import LongerMatches, Words
-from tokdfa.jobs.measures.product_streams import Factor, ProductStreams, TableFactor
+from tokdfa.jobs.measures.product_streams import Factor, ProductStreams, TableFactor, TextFactor
 from tokdfa.regex.unicode.ranges import LAST
-from tokdfa.tokenizers.decoder import spellings, words_of
+from tokdfa.tokenizers.decoder import Spellings, spellings, words_of
 from tokdfa.tokenizers.decoding import DecodeSentencePiece
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer, SpaceAfter
 from tokdfa.tokenizers.normalizers.steps import Chain, Replace
@@ -62,10 +62,11 @@ def character_streams(tokenizer: Tokenizer, texts: ByteMachine | None = None) ->
         factors.append(_byte_by_byte(is_covered, byte_of))
     if begins:
         factors.append(_beginning(tokenizer, usual, first))
-    added = _added(tokenizer, ids, ordinary, words)
+    spelled_labels = spellings(words)
+    added = _added(tokenizer, ids, spelled_labels)
     if added is not None:
         factors.append(added)
-    streams = ProductStreams(sets, ordinary, ids, spellings(words), factors, texts, has_dead_ends=True)
+    streams = ProductStreams(sets, ordinary, ids, spelled_labels, factors, texts, has_dead_ends=True)
     if added is None:
         # Copies that spell no added token with other labels never do.
         streams.most_repeated += max((len(special.content) for special in tokenizer.found_specials), default=0)
@@ -188,18 +189,14 @@ def _byte_by_byte(is_covered: BoolArray, byte_of: Int32Array) -> TableFactor:
     return TableFactor(table, (True, *[False] * len(within)))
 
 
-def _added(tokenizer: Tokenizer, ids: Int32Array, ordinary: BoolArray, words: list[bytes]) -> LongerMatches | None:
-    """Return the automaton of texts that spell no added token with other labels, nor a longer one.
+def _added(tokenizer: Tokenizer, ids: Int32Array, words: Spellings) -> TextFactor | None:
+    """Return the automaton of texts in which the longest added tokens are found, and no label spells another one.
 
     None if they depend on the text next to them, or are found in normalized texts.
     """
     found = tokenizer.found_specials
     if not found or any(special.single_word or special.level or special.normalized for special in found):
         return None
-    trie = Words(special.content.encode() for special in found)
-    own = {special.id for special in found}
-    after = [
-        None if not usable else trie.unfinished(word) if id in own else trie.within(word)
-        for id, word, usable in zip(ids.tolist(), words, ordinary.tolist(), strict=True)
-    ]
-    return LongerMatches(trie, after, {label: words[label] for label in np.flatnonzero(ordinary).tolist()})
+    number_of = {special.id: number for number, special in enumerate(found)}
+    specials = {label: number_of[id] for label, id in enumerate(ids.tolist()) if id in number_of}
+    return TextFactor(longest_matches([special.content.encode() for special in found]), words, specials)

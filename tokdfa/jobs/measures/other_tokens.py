@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import islice
 from math import ceil
 
-from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.base.errors import LimitExceededError
 from tokdfa.jobs.measures.attained import MOST_TRIED, Texts
 from tokdfa.jobs.measures.climbing import RESET
 from tokdfa.jobs.measures.extremes import Extreme
@@ -19,10 +19,7 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 def most_of_other(texts: Texts, other: AnyTokenizer) -> Extreme:
     """Return the most tokens of another tokenizer for each token of this one."""
     product = Product(Side(texts.streams), Side(streams_of(other, texts.language)), texts.paths.budget)
-    if not texts.n_tokens[texts.streams.ordinary].all():
-        what = "the ratio of another tokenizer's tokens is not known of WordPiece, where a space is no token"
-        raise UnsupportedFeatureError(what, hint="exchange the tokenizers")
-    value, stream = _first(texts, other)
+    value, stream = _first(texts, other, product)
     proved = max(Fraction(product.greatest), value)
     try:
         if value < proved:
@@ -85,10 +82,11 @@ def _ratio_of(texts: Texts, stream: Pumped, other: AnyTokenizer) -> Fraction | N
     return Fraction(more[0] - less[0], more[1] - less[1])
 
 
-def _first(texts: Texts, other: AnyTokenizer) -> tuple[Fraction, Pumped]:
+def _first(texts: Texts, other: AnyTokenizer, product: Product) -> tuple[Fraction, Pumped]:
     """Return a text with many tokens of another tokenizer for each token, or one that is repeated, and their ratio."""
     found: list[tuple[Fraction, Pumped]] = []
-    for streams in (_single(texts, other), texts.short()):
+    both = (Pumped(after=ids) for ids in product.texts())
+    for streams in (_single(texts, other), texts.short(), both):
         tried = ((_ratio_of(texts, stream, other), stream) for stream in islice(streams, 2 * MOST_TRIED))
         found = [(ratio, stream) for ratio, stream in tried if ratio is not None]
         if found:

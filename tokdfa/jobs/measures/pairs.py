@@ -34,7 +34,6 @@ class Side:
     def __init__(self, streams: Streams) -> None:
         self.streams, n_rows = streams, streams.n_rows
         self.word = streams.words
-        self.n_tokens = (streams.ids >= 0).astype(int).tolist()
         self.has_empty = not streams.sizes[streams.ordinary].all()
         self.ordinary = np.flatnonzero(streams.ordinary).tolist()
         self.n_rows = n_rows
@@ -137,7 +136,7 @@ class Reader:
                     for code, count in here.items():
                         target = self._side.step(code, id)
                         if target is not None:
-                            after[target] = max(count + self._side.n_tokens[id], after.get(target, 0))
+                            after[target] = max(count + 1, after.get(target, 0))
         return found
 
     def read_anywhere(self, data: bytes, targets: dict[int, list[int]]) -> list[tuple[int, bytes, int]]:
@@ -230,6 +229,20 @@ class Product:
                     queued.add(target)
                     queue.append(target)
         return None
+
+    def texts(self) -> Iterator[tuple[int, ...]]:
+        """Yield the ids, of the first side, of texts that both may have: one for each state, the shortest first."""
+        last: dict[_Node, tuple[int, ...]] = {_START: ()}
+        queue = deque(last)
+        while queue:
+            self._budget.check_time()
+            node = queue.popleft()
+            for target, id, _ in self._after(node, None):
+                if id == RESET:
+                    yield last[node]
+                elif target not in last:
+                    last[target] = (*last[node], id)
+                    queue.append(target)
 
     def _roots(self, ratio: Fraction) -> dict[_Node, int]:
         """Return the states after the ids that gain, following any text, with the greatest sums."""

@@ -8,14 +8,14 @@ as they are reached. The states from which no stream ends are found first, and l
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import PatternError
-from tokdfa.jobs.guiding.byte_machines import ByteMachine, distances, has_size, trimmed
+from tokdfa.jobs.guiding.byte_machines import NOWHERE, ByteMachine, distances, has_size, trimmed
 from tokdfa.jobs.guiding.tokens import ALL, FollowSets
 from tokdfa.jobs.measures.streams import Edges, Streams
 from tokdfa.kernels.dfa.explicit import tokens_from, trie_of
@@ -51,14 +51,20 @@ class TableFactor(Factor):
 
 
 class TextFactor(Factor):
-    """A language of texts, over the bytes of labels."""
+    """A language of texts, over the bytes of labels; `specials` are labels that the machine reads as symbols.
 
-    def __init__(self, machine: ByteMachine, spellings: Spellings) -> None:
+    A special label has the index of its column after the 256 columns of bytes.
+    """
+
+    def __init__(self, machine: ByteMachine, spellings: Spellings, specials: Mapping[int, int] | None = None) -> None:
         distance = distances(machine.table, machine.final)
         if distance[machine.initial] < 0:
             raise PatternError("no text is in the language")
         self.machine = machine = trimmed(machine, distance)
-        self._table = machine.table[:, machine.column].reshape(-1)
+        self._table = machine.table[:, machine.column[:256]].reshape(-1)
+        specials = specials or {}
+        self._specials = np.array([*specials], dtype=np.int64)
+        self._after_special = machine.table[:, machine.column[[256 + number for number in specials.values()]]]
         self._trie = TokenTrie(spellings.text.astype(np.int32), spellings.offsets)
         trie = self._trie
         symbol = np.maximum(trie.symbol, 0).astype(np.int32)
@@ -68,16 +74,18 @@ class TextFactor(Factor):
         self._numbers = {machine.initial: 0}
 
     def after(self, state: int) -> Int32Array:
-        indices, targets = tokens_from(self._struct, self._table, 256, self._states[state])
-        found = np.full(len(self._empty), -1, dtype=np.int32)
+        origin = self._states[state]
+        indices, reached = tokens_from(self._struct, self._table, 256, origin)
+        targets = np.full(len(self._empty), NOWHERE, dtype=np.int32)
+        targets[self._trie.words[indices]] = reached
+        targets[self._empty] = origin
+        targets[self._specials] = self._after_special[origin]
         reached, inverse = np.unique(targets, return_inverse=True)
-        for target in reached.tolist():
+        for target in reached[reached != NOWHERE].tolist():
             if self._numbers.setdefault(target, len(self._states)) == len(self._states):
                 self._states.append(target)
-        numbers = np.array([self._numbers[target] for target in reached.tolist()], dtype=np.int32)
-        found[self._trie.words[indices]] = numbers[inverse]
-        found[self._empty] = state
-        return found
+        numbers = np.array([self._numbers.get(target, -1) for target in reached.tolist()], dtype=np.int32)
+        return numbers[inverse]
 
     def is_final(self, state: int) -> bool:
         return bool(self.machine.final[self._states[state]])

@@ -74,13 +74,11 @@ class _Words(NamedTuple):
 
 def _limited_words(tokenizer: AnyTokenizer, streams: Streams) -> _Words | None:
     """Return the words of WordPiece, which are unknown if they are longer than a limit; None for others."""
-    limit = tokenizer.vocabulary.longest_word if isinstance(tokenizer, WordPieceTokenizer) else None
-    if limit is None:
+    if not isinstance(tokenizer, WordPieceTokenizer) or tokenizer.vocabulary.longest_word is None:
         return None
-    assert isinstance(tokenizer, WordPieceTokenizer)
     begins = ~np.isin(streams.ids, [*tokenizer.language.words.continuations])
     characters = [len(word.decode().removeprefix(" ")) for word in streams.words]
-    return _Words(limit, begins.astype(np.int64), np.array(characters, dtype=np.int64))
+    return _Words(tokenizer.vocabulary.longest_word, begins.astype(np.int64), np.array(characters, dtype=np.int64))
 
 
 def _most_of_words(texts: Texts, words: _Words, n_words: int) -> Extreme:
