@@ -103,8 +103,10 @@ def pattern_of_schema(
         first = str(error).strip().partition("\n")[0].strip().rstrip(".")
         raise UnsupportedFeatureError(f"outlines-core cannot read the schema: {first}", where=where) from None
     if narrowing.bounded:
-        what = f"{narrowing.bounded[0]} and {len(narrowing.bounded) - 1} more strings have at most {longest} characters"
-        warnings.warn(f"{what}; maxLength in the schema says otherwise", BoundedStringsWarning, stacklevel=3)
+        paths = ", ".join(narrowing.bounded[:3])
+        more = f" and {len(narrowing.bounded) - 3} more" if len(narrowing.bounded) > 3 else ""
+        what = f"strings without maxLength have at most {longest} characters: {paths}{more}"
+        warnings.warn(what, BoundedStringsWarning, stacklevel=3)
     return pattern
 
 
