@@ -1,7 +1,7 @@
 """Searching side by side: patterns run on the ids, and decoding followed by RE2, `re` and `regex`.
 
 Run from the top of the repository, with TOKDFA_DATA naming the folder of the vocabularies and corpora:
-``python -m tests.benchmarks.bench_search [patterns|decode|words|lift|memory] [repeats]``.
+``python -m tests.benchmarks.bench_search [patterns|decode|words] [repeats]``.
 
 Peers run in their fastest documented way. The ids are decoded for them by the fastest decoder, which `decode` compares;
 patterns are compiled beforehand and searched by `finditer`, in one thread. RE2 takes bytes and is spared its captures.
@@ -14,13 +14,10 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
-import tracemalloc
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 from time import process_time
 from typing import Any
 
@@ -255,68 +252,7 @@ def bench_words(repeats: int) -> None:
     )
 
 
-def bench_lift(repeats: int) -> None:
-    """Print what it takes to lift patterns to the tokens of o200k and to list what their states allow."""
-    tokenizer = tokdfa.load(data() / "vocabs/o200k_base.tiktoken", pretokenizer="none")
-    dictionary = tokenizer.dictionary
-    alphabet = dictionary.alphabet
-    trie = alphabet.trie()
-    rows: list[list[object]] = []
-    for pattern in ("[0-9]{4}", r"(?:[a-z]{1,12}-){3}[a-z]{1,12}", '"[^"\\n]{0,46}"', r"(?s).{50}", r"\p{Lu}\p{Ll}+"):
-        dfa = tokdfa.language(pattern, dictionary)
-        seconds, held = [], 0
-        for _ in range(repeats):
-            tracemalloc.start()
-            began = process_time()
-            lifted = tokdfa.lift(dfa, alphabet, trie)
-            moves = sum(len(lifted.move_arrays(state)[0]) for state in range(dfa.n_states))
-            seconds.append(process_time() - began)
-            held = tracemalloc.get_traced_memory()[0]
-            tracemalloc.stop()
-        rows.append([pattern, dfa.n_states, moves, 1000 * median(seconds), held / 1e6])
-    print_table(
-        "Lifting patterns to the 200,000 tokens of o200k, the moves of all states listed",
-        ["pattern", "states", "moves", "ms", "MB held"],
-        rows,
-        f"{environment('numpy')}; median of {repeats}; peak memory {peak_memory() / 1e6:.0f} MB",
-    )
-
-
-def bench_memory(_: int) -> None:
-    """Print the peak memory of searching streams of growing length, each in a process of its own."""
-    rows: list[list[object]] = []
-    for pattern in ("[0-9]{4}", r"\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+", "words"):
-        peaks = []
-        for times in (1, 8, 64):
-            done = subprocess.run(
-                [sys.executable, "-m", "tests.benchmarks.bench_search", "stream", pattern, str(times)],
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            peaks.append(int(done.stdout))
-        rows.append([pattern, *(peak / 1e6 for peak in peaks)])
-    print_table(
-        "Peak memory of a process that searches so many times a million ids, MB", ["pattern", "1", "8", "64"], rows
-    )
-
-
-def stream(pattern: str, times: int) -> None:
-    """Search a number of millions of ids, chunk by chunk, and print the peak of memory."""
-    tokenizer = tokdfa.load(data() / "vocabs/gpt2", pretokenizer="none")
-    text = (data() / "corpora" / "english.txt").read_text("utf-8")
-    words = sorted(set(regex.findall(r"\p{L}{6,}", text)))[:10_000]
-    block = tokdfa.load(data() / "vocabs/gpt2").encode(text[:1_000_000])
-    chunks = (block for _ in range(times * 1_000_000 // len(block)))
-    for _ in Searcher(tokenizer, words if pattern == "words" else pattern).iter_matches(chunks):
-        pass
-    print(peak_memory())
-
-
 if __name__ == "__main__":
     keep_tables(sys.argv)
     what = sys.argv[1] if len(sys.argv) > 1 else "patterns"
-    if what == "stream":
-        stream(sys.argv[2], int(sys.argv[3]))
-        sys.exit()
     globals()[f"bench_{what}"](int(sys.argv[2]) if len(sys.argv) > 2 else 5)

@@ -4,10 +4,6 @@ Usage: ``python -m tests.benchmarks.bench_stores TOKENIZER [MILLIONS]``. A text 
 as documents; files are read from the page cache. Rates are the best of three runs: of one thread by processor time, of
 several by the clock.
 
-``python -m tests.benchmarks.bench_stores memory TOKENIZER FOLDER [GIGABYTES [SHARDS]]`` writes a file of so many
-gigabytes, and so many small shards, into a new folder under FOLDER, and shows the largest anonymous memory of checking
-them, sampled ten times a second.
-
 ``python -m tests.benchmarks.bench_stores causes [TOKENIZER [TEXT [MILLIONS]]] [--json FILE]`` writes so many ids as
 Parquet and .npy, with three in a thousand taken apart, and shows the time and memory of their report on two threads,
 the median of three processes. By default these are 100 million ids of Gemma-2, in many languages.
@@ -24,7 +20,6 @@ from collections.abc import Callable
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
-from threading import Event, Thread
 from time import perf_counter, process_time, sleep
 
 import numpy as np
@@ -33,7 +28,7 @@ import pyarrow.parquet as pq
 
 import tokdfa
 from tests.benchmarks.harness import environment, keep_tables, print_table
-from tokdfa.jobs.shards.check import Options, check_shard
+from tokdfa.jobs.shards.check import check_shard
 from tokdfa.jobs.shards.report import Report
 from tokdfa.jobs.shards.run import check_shards
 
@@ -55,53 +50,6 @@ def anonymous() -> int:
     """Return the anonymous memory of the process, in bytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return 1024 * int(next(line for line in lines if line.startswith("RssAnon")).split()[1])
-
-
-class Watch:
-    """The largest anonymous memory while something runs, in bytes, sampled by a thread."""
-
-    def __init__(self) -> None:
-        self.before = self.largest = anonymous()
-        self._done = Event()
-        self._thread = Thread(target=self._sample, daemon=True)
-
-    def _sample(self) -> None:
-        while not self._done.wait(0.1):
-            self.largest = max(self.largest, anonymous())
-
-    def __enter__(self) -> Watch:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-        self._thread.join()
-
-
-def memory(tok: str, folder: str, gigabytes: float = 10, n_shards: float = 10_000) -> None:
-    """Print the anonymous memory of checking one large file, and many small ones."""
-    tokenizer = tokdfa.load(tok)
-    text = "".join(path.read_text("utf-8") for path in sorted(Path(tokdfa.__file__).parent.rglob("*.py")))
-    # Repeated, the stream must still be canonical: it ends with a line.
-    ids = tokenizer.encode(text[: text.rindex("\n\n", 0, 1 << 22)]).astype(np.uint16)
-    tokenizer.validate(ids)
-    with tempfile.TemporaryDirectory(dir=folder) as own:
-        large = Path(own) / "large.bin"
-        with large.open("wb") as stream:
-            for _ in range(int(gigabytes * 1e9 / ids.nbytes) + 1):
-                ids.tofile(stream)
-        shards = [Path(own) / f"{number:05}.npy" for number in range(int(n_shards))]
-        for path in shards:
-            np.save(path, ids[:1000])
-        for name, paths in (("one file", [large]), ("small shards", shards)):
-            began, clocked = process_time(), perf_counter()
-            with Watch() as watch:
-                found = check_shards(tokenizer, paths, Options(dtype="uint16" if paths == [large] else None))
-            seconds = process_time() - began
-            size = sum(path.stat().st_size for path in paths)
-            print(f"{name}: {len(paths):,} of {size / 1e9:.2f} GB, {found.ids:,} ids, {found.violations:,} violations")
-            print(f"  {found.ids / seconds / 1e6:.1f} M ids/s of processor time, {perf_counter() - clocked:.0f} s")
-            print(f"  anonymous memory {watch.before / 1e6:.1f} MB, at most {watch.largest / 1e6:.1f} MB", flush=True)
 
 
 def _taken_apart(tokenizer: tokdfa.AnyTokenizer) -> np.ndarray:
@@ -248,9 +196,7 @@ def main(tok: str, millions: float = 20) -> None:
         print(f"{'anonymous memory, grown by':<44}{(anonymous() - before) / 1e6:8.1f} MB")
 
 
-if __name__ == "__main__" and sys.argv[1] == "memory":
-    memory(sys.argv[2], sys.argv[3], *map(float, sys.argv[4:6]))
-elif __name__ == "__main__" and sys.argv[1] == "causes":
+if __name__ == "__main__" and sys.argv[1] == "causes":
     keep_tables(sys.argv)
     gemma = Path(os.environ.get("TOKDFA_FAMILIES", ""), "gemma2", "package", "models", "tokenizer.json")
     languages = Path(os.environ.get("TOKDFA_DATA", ""), "corpora", "multilingual.txt")
