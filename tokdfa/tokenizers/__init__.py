@@ -17,9 +17,9 @@ has the embedded one; untrusted bytes end in `formats`. `round_trip` decodes ids
 tokenizers that find other special tokens in texts, or none.
 
 About a tokenizer as a whole: `neighbours` (which tokens may follow each other, and which part of improper rules is
-proper), `fingerprint` (the hash of its behaviour, and its lock file), `facts` (its numbers), `pieces` (where a text is
-cut before anything is merged, and why). `derived` keeps the tables that are computed from a tokenizer, by any package,
-with it.
+proper; `spines` has the tokens that the other part forbids), `fingerprint` (the hash of its behaviour, and its lock
+file), `facts` (its numbers), `pieces` (where a text is cut before anything is merged, and why). `derived` keeps the
+tables that are computed from a tokenizer, by any package, with it.
 
 Cost: `load` reads the file and numbers the tokens (0.05 to 0.3 s); automata and tables are made on first use, and a
 pickle holds none of them.

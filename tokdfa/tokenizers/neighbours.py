@@ -26,12 +26,13 @@ from tokdfa.automata.alphabet import Word
 from tokdfa.automata.compact import CompactTokenDFA, PairTest, Rows
 from tokdfa.automata.dictionary import Rule
 from tokdfa.automata.semantics import agrees_with_leftmost
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, distinct, ranges, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, distinct, ranges, running_sum
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.decoder import spellings
 from tokdfa.tokenizers.encoding.piece_ids import PieceIds
 from tokdfa.tokenizers.formats.checked_dictionary import CheckedDictionary, NumberedWords, number_bytes, number_words
+from tokdfa.tokenizers.spines import Spines, spines
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.encoding.merger import Merger
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 MAX_PAIRS = 1 << 24
 # As many pairs are looked at to find the proper part.
 _MOST_MEETING = 1 << 22
-_NEVER = np.int64(1 << 40)
 
 
 class Neighbours:
@@ -118,23 +118,22 @@ def _with_late_tokens(tokenizer: BytePairs, part: ProperPart) -> Neighbours:
 
 def _forbidden_beside_late(piece_ids: PieceIds, part: ProperPart) -> Int32Array:
     """Return the pairs of tokens, one of them late, that merging does not leave side by side."""
-    left, right, priority, _ = part.merger.merges
-    ends, begins = _Spines(part, 1, left, right, priority), _Spines(part, 0, right, left, priority)
+    sides = Spines(part, 1), Spines(part, 0)
     found: list[Int32Array] = [np.zeros((0, 2), dtype=np.int32)]
     total = 0
     budget = Budget(max_seconds=math.inf, what="the automaton of merging")
     for late in part.late.tolist():
         budget.check_time()
-        # Tokens that merge at the boundary were, at some time, the end of the one token and the beginning of the other.
-        before, behind = ends.that_may_merge_with(begins.of(late)), begins.that_may_merge_with(ends.of(late))
-        total += len(before) + len(behind)
+        before, behind = sides[0].that_merge_with(late), sides[1].that_merge_with(late)
+        both_late = sides[1].late_that_may_merge_with(late)
+        total += len(before) + len(behind) + len(both_late)
         if total > MAX_PAIRS:
             raise LimitExceededError(f"more than {MAX_PAIRS} pairs of tokens may merge differently")
-        late_ones = np.full(max(len(before), len(behind)), late, dtype=np.int32)
-        rows = (before, late_ones[: len(before)]), (late_ones[: len(behind)], behind)
-        pairs = np.concatenate([np.column_stack(row) for row in rows])
-        found.append(pairs[merge_otherwise(piece_ids, pairs)])
-    return _distinct_pairs(np.concatenate(found))
+        of_late = np.column_stack((np.full(len(both_late), late, dtype=np.int32), both_late))
+        found.append(of_late[merge_otherwise(piece_ids, of_late)])
+        found.append(np.column_stack((before, np.full(len(before), late, dtype=np.int32))))
+        found.append(np.column_stack((np.full(len(behind), late, dtype=np.int32), behind)))
+    return np.concatenate(found)
 
 
 def _distinct_pairs(pairs: Int32Array) -> Int32Array:
@@ -143,59 +142,26 @@ def _distinct_pairs(pairs: Int32Array) -> Int32Array:
     return np.column_stack((codes >> 32, codes & 0xFFFFFFFF)).astype(np.int32)
 
 
-class _Spines:
-    """The tokens at one end of a token while it is made: the token itself, its outermost part, and so on.
-
-    `side` is the index of the outermost part, the first or the second. `mine`, `others` and `priority` are all pairs
-    that merge: the token at this end, its neighbour there, and the strength of the pair.
-    """
-
-    def __init__(self, part: ProperPart, side: int, mine: Int32Array, others: Int32Array, priority: Int32Array) -> None:
-        self._part = part.parts[:, side]
-        order = np.argsort(others, kind="stable")
-        self._mine, self._others, self._priority = mine[order], others[order], priority[order]
-        is_late = np.zeros(len(part.number), dtype=np.bool_)
-        is_late[part.late] = True
-        self._tokens, self._inner, outer = _spines(self._part, (part.number >= 0) | is_late)
-        # While merging ascends, a part is there until a merge of that priority takes it.
-        stays = is_late[self._tokens] | (outer < 0)
-        self._until: Int64Array = np.where(stays, _NEVER, part.priority[outer])
-
-    def of(self, token: int) -> list[int]:
-        """Return the spine of a token at this end."""
-        spine = [token]
-        while (deeper := int(self._part[spine[-1]])) >= 0:
-            spine.append(deeper)
-        return spine
-
-    def that_may_merge_with(self, others: Sequence[int]) -> Int32Array:
-        """Return the tokens with something at this end that merges with one of `others` before it is taken."""
-        strongest = np.full(len(self._part), _NEVER + 1)
-        for other in others:
-            low, high = np.searchsorted(self._others, [other, other + 1])
-            np.minimum.at(strongest, self._mine[low:high], self._priority[low:high])
-        may_merge = np.zeros(len(self._part), dtype=np.bool_)
-        may_merge[self._tokens[strongest[self._inner] <= self._until]] = True
-        return np.flatnonzero(may_merge).astype(np.int32)
-
-
 def _with_pairs(rows: Rows, n_late: int, pairs: Int32Array, position: Int32Array) -> Rows:
     """Return rows that forbid further pairs, some of them with tokens at the end that had no rows."""
-    after = position[pairs[:, 1]]
-    order = np.lexsort((after, pairs[:, 0]))
-    tokens, begins = np.unique(pairs[order, 0], return_index=True)
-    single = np.column_stack((after[order], after[order] + 1)).astype(np.int32)
+    # Positions next to each other are one interval.
+    codes = np.sort(pairs[:, 0].astype(np.int64) << 32 | position[pairs[:, 1]])
+    is_first = np.append(True, np.diff(codes) != 1)[: len(codes)]
+    first, last = codes[is_first], codes[np.append(is_first[1:], True)[: len(codes)]]
+    added = np.column_stack((first, last + 1)) & 0xFFFFFFFF
+    added = added.astype(np.int32)
+    tokens, begins = np.unique(first >> 32, return_index=True)
     # After the others comes an empty row, for late tokens that forbid nothing.
     spans = np.column_stack((rows.start, rows.stop))
     parts, ends = [spans], [*rows.pointer.tolist(), int(rows.pointer[-1])]
     of_token = np.append(rows.of_token, np.full(n_late, len(rows.pointer) - 1, dtype=np.int32))
     numbers: dict[tuple[int, bytes], int] = {}
-    ends_of = np.append(begins, len(single))[1:]
+    ends_of = np.append(begins, len(added))[1:]
     for token, begin, end in zip(tokens.tolist(), begins.tolist(), ends_of.tolist(), strict=True):
-        key = int(of_token[token]), single[begin:end].tobytes()
+        key = int(of_token[token]), added[begin:end].tobytes()
         if key not in numbers:
             numbers[key] = len(ends) - 1
-            row = np.concatenate((spans[ends[key[0]] : ends[key[0] + 1]], single[begin:end]))
+            row = np.concatenate((spans[ends[key[0]] : ends[key[0] + 1]], added[begin:end]))
             parts.append(row[np.argsort(row[:, 0], kind="stable")])
             ends.append(ends[-1] + len(row))
         of_token[token] = numbers[key]
@@ -331,25 +297,12 @@ def _meeting(pairs: Int32Array, last: Int32Array, is_proper: BoolArray) -> Int32
 
 def _on_spine(part: Int32Array, is_proper: BoolArray, wanted: Int32Array) -> dict[int, Int32Array]:
     """Return, for each token of `wanted`, itself and the proper tokens with it as an outermost part, at any depth."""
-    tokens, inner, _ = _spines(part, is_proper)
+    tokens, inner, _ = spines(part, is_proper)
     order = np.argsort(inner, kind="stable")
     tokens, inner = tokens[order], inner[order]
     found = np.unique(wanted)
     bounds = zip(found.tolist(), *(np.searchsorted(inner, found + n).tolist() for n in (0, 1)), strict=True)
     return {token: tokens[low:high] for token, low, high in bounds}
-
-
-def _spines(part: Int32Array, is_there: BoolArray) -> tuple[Int32Array, Int32Array, Int32Array]:
-    """Return int32 arrays: tokens, their outermost parts at any depth, and the token that has each as a part, or -1."""
-    tokens = np.flatnonzero(is_there).astype(np.int32)
-    found, inner, outer = [tokens], [tokens], [np.full(len(tokens), -1, dtype=np.int32)]
-    while len(found[-1]):
-        deeper = part[inner[-1]]
-        kept = deeper >= 0
-        outer.append(inner[-1][kept])
-        found.append(found[-1][kept])
-        inner.append(deeper[kept])
-    return np.concatenate(found), np.concatenate(inner), np.concatenate(outer)
 
 
 def _allows(dictionary: CheckedDictionary, pairs: Int32Array) -> BoolArray:

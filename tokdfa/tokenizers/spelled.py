@@ -112,6 +112,9 @@ def _part_by_steps(tokens: Sequence[str], steps: Sequence[DecodeStep], *, at_end
         bytes([value]) if value is not None else text[ends[number] : ends[number + 1]]
         for number, value in enumerate(byte)
     ]
+    if not at_end and all(step.later == step for step in steps):
+        # No token is spelled in another way at the beginning.
+        return spellings(usual), spellings(usual)
     alone = usual.copy()
     for number, (token, found) in enumerate(zip(tokens, usual, strict=True)):
         if token and (at_end or not found or b" " in found):
