@@ -137,4 +137,4 @@ def test_commands_end_in_time(
     assert run(command, *arguments, "--max-seconds", SECONDS) == 2
     assert time.process_time() - began < MOST_SECONDS
     # A fast machine has too many states before the time is over.
-    assert re.search("raise max_(seconds|states)", capsys.readouterr().err)
+    assert re.search("raise (--max-seconds|max_states|--max-states)", capsys.readouterr().err)

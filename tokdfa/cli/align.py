@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
 _SHAPES = 8
-_OF_IDS = ("documents", "documents_b", "dtype", "dtype_b", "field", "field_b")
+_OF_IDS = ("output", "special", "documents", "documents_b", "dtype", "dtype_b", "field", "field_b")
 
 
 class _Sides(TypedDict):
@@ -76,7 +76,11 @@ def _new_file(ctx: click.Context, parameter: click.Parameter, path: Any) -> Any:
 @click.option("--specials-b", metavar="FILE|NAME", help="The same for B, if it differs.")
 @options.format
 @click.option("--format-b", "format_name_b", metavar="FORMAT", help="The same for B, if it differs.")
-@options.time_limit("For all texts: give up after N seconds.", 60.0)
+@options.time_limit(
+    "For all texts: search for N seconds of processor time at most; then the status is 2, or the answer "
+    "a bound that is proven.",
+    60.0,
+)
 @options.force
 @options.json
 def command(
@@ -114,9 +118,11 @@ def command(
     of_b = {name: asked[name] if asked[f"{name}_b"] is None else asked[f"{name}_b"] for name in names}
     if len(tokenizers_and_ids) == 2:
         a, b = tokenizers_and_ids
-        if output is not None or any(asked[name] is not None for name in _OF_IDS):
+        if any(map(options.is_given, _OF_IDS)):
             raise click.UsageError("options about units and ids are for IDS_A and IDS_B")
         return _print_longest((a, b), (of_a, of_b), max_seconds, as_json)
+    if options.is_given("max_seconds"):
+        raise click.UsageError("--max-seconds is for all texts, without IDS_A and IDS_B")
     a, ids_a, b, ids_b = tokenizers_and_ids
     if ids_a == ids_b == "-":
         raise click.UsageError("standard input is one stream, so IDS_A and IDS_B cannot both be -")

@@ -75,6 +75,12 @@ def check_new(path: str | Path, option: str) -> None:
         raise click.UsageError(f"{other} and {option} name the same file: {path}")
 
 
+def is_given(name: str) -> bool:
+    """Return whether a parameter of the current command has a value that is not its default."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source not in (None, click.core.ParameterSource.DEFAULT)
+
+
 def new_file(ctx: click.Context, parameter: click.Parameter, path: Any) -> Any:
     """Check the value of an option for an output file before the command runs; the command has --force, too."""
     if path is not None:
@@ -159,6 +165,8 @@ def _one(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...])
         if ctx.resilient_parsing:
             return ""
         raise click.MissingParameter(ctx=ctx, param=parameter)
+    if "" in given and not ctx.resilient_parsing:
+        raise click.BadParameter("the path is empty", ctx, parameter)
     if len(given) == 1 or ctx.resilient_parsing:
         return given[0]
     if all(word.isascii() and word.isdecimal() for word in given):
@@ -173,7 +181,7 @@ def _one(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...])
 
 
 def _many(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-    if len(given) < 2 or all(word.isascii() and word.isdecimal() for word in given):
+    if len(given) < 2 or "" in given or all(word.isascii() and word.isdecimal() for word in given):
         return (_one(ctx, parameter, given),)
     if "-" in given and not ctx.resilient_parsing:
         raise click.UsageError("standard input is one stream, and cannot be given together with files", ctx)

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -55,6 +56,7 @@ class _Options(TypedDict):
     metavar="MERGES",
     help="Train nothing: decide whether each merge of this file is a maximum in its turn.",
 )
+@options.format
 @click.option(
     "--like",
     type=click.Choice(_LIKE),
@@ -116,6 +118,7 @@ def command(
     merges: int | None,
     output: str | None,
     listed: str | None,
+    format_name: str | None,
     like: Trainer | None,
     method: str,
     pretokenizer: str,
@@ -147,7 +150,10 @@ def command(
 
     began = perf_counter()
     if listed is not None:
-        return _check(listed, corpus, {**asked, "like": like, "pretokenizer": pretokenizer}, threads, as_json=as_json)
+        of_check = {**asked, "like": like, "pretokenizer": pretokenizer}
+        return _check(listed, corpus, format_name, of_check, threads, as_json=as_json)
+    if format_name is not None:
+        raise click.UsageError("--format is the format of the file of --check; without --check, -o names the format")
     for value, name in ((merges, "--merges"), (output, "-o")):
         if value is None:
             raise click.UsageError(f"missing option {name}: without --check a dictionary is trained and written")
@@ -155,15 +161,14 @@ def command(
     assert output is not None
     if str(asked["tie"]) == "any":
         raise click.UsageError("--tie any cannot be used without --check; name another rule")
-    given = click.get_current_context().get_parameter_source
-    chosen = {name: asked[name] for name in DEFAULTS if given(name) is not click.core.ParameterSource.DEFAULT}  # type: ignore[literal-required]
+    chosen = {name: asked[name] for name in DEFAULTS if options.is_given(name)}  # type: ignore[literal-required]
     if like is not None and method == "exact":
         raise click.UsageError(f"--method exact cannot be combined with --like {like}; leave one of the two out")
     meant: dict[str, Any] = {**asked, **resolve(like, chosen)}
     reading = Reading(pretokenizer, meant["level"], meant["unit"], meant["end_of_word"])
     if method == "exact":
         for name in ("tie", "count", "min_frequency", "max_token_length"):
-            if given(name) is not click.core.ParameterSource.DEFAULT:
+            if options.is_given(name):
                 option = f"--{name.replace('_', '-')}"
                 raise click.UsageError(f"{option} cannot be used with --method exact; leave one of the two out")
     rules = GreedyRules(meant["tie"], meant["count"], meant["min_frequency"], meant["max_token_length"])
@@ -223,30 +228,37 @@ def command(
 _OF_TRAINING = ("merges", "output", "force", "method", "alphabet", "checkpoint", "interval", "escapes")
 
 
-def _check(listed: str, corpus: tuple[str, ...], asked: dict[str, Any], threads: int | None, *, as_json: bool) -> int:
+def _check(
+    listed: str,
+    corpus: tuple[str, ...],
+    format: str | None,
+    asked: dict[str, Any],
+    threads: int | None,
+    *,
+    as_json: bool,
+) -> int:
     """Check merges instead of making them."""
     from tokdfa.tokenizers.formats.writers.vocabulary import spelled
     from tokdfa.training.checking import check_merges
 
     began = perf_counter()
-    given = click.get_current_context().get_parameter_source
-    default = click.core.ParameterSource.DEFAULT
     for name in _OF_TRAINING:
-        if given(name) not in (default, None):
+        if options.is_given(name):
             option = "-o" if name == "output" else f"--{name}"
             raise click.UsageError(f"{option} cannot be used with --check; leave one of the two out")
-    chosen = {name: value for name, value in asked.items() if given(name) is not default}
-    found = check_merges(listed, corpus, threads=threads or os.cpu_count() or 1, **chosen)
+    chosen = {name: value for name, value in asked.items() if options.is_given(name)}
+    found = check_merges(listed, corpus, format=format, threads=threads or os.cpu_count() or 1, **chosen)
     wrong = found.witness
     if not as_json:
         say(found.reason)
         return int(not found)
+    spell = partial(spelled, prefix=found.prefix)
     shown = wrong and {
         "index": wrong.index,
-        "product": spelled(wrong.product),
-        "pair": wrong.pair and [*map(spelled, wrong.pair)],
+        "product": spell(wrong.product),
+        "pair": wrong.pair and [*map(spell, wrong.pair)],
         "count": wrong.count,
-        "best": wrong.best and [*map(spelled, wrong.best)],
+        "best": wrong.best and [*map(spell, wrong.best)],
         "best_count": wrong.best_count,
         "cause": wrong.cause,
         "detail": wrong.detail,

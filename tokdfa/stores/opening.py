@@ -80,6 +80,8 @@ def open_store(path: str | Path, *, dtype: str | None = None, field: str | None 
     """
     if not isinstance(path, str | os.PathLike):
         raise wrong_argument(path, "a path", "tokdfa.open_store(path)")
+    if not str(path):
+        raise TokenStreamError("the path of the ids is empty", value=path)
     path = Path(path)
     given = None if dtype is None else dtype_of(dtype)
     if path.is_dir():

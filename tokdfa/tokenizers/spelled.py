@@ -92,7 +92,7 @@ def spelled_by_steps(tokens: Sequence[str], steps: Sequence[DecodeStep], file_fo
     at_start = all(step.is_separate and not (isinstance(step, StripWhole) and step.count > 1) for step in steps)
     if not (at_start or at_end):
         what = "the text of an id depends on the ids next to it"
-        raise UnsupportedFeatureError(what, value=file_format, hint="decode them and search the text")
+        raise UnsupportedFeatureError(what, value=file_format, hint="decode the ids and work on the text")
     parts = [_part_by_steps(tokens[at : at + _PART], steps, at_end=at_end) for at in range(0, len(tokens) or 1, _PART)]
     usual, alone = (_joined([part[side] for part in parts]) for side in (0, 1))
     drops_all = any(isinstance(step, DecodeSentencePiece) and step.drops_all for step in steps)

@@ -44,7 +44,7 @@ class Reading:
     def __post_init__(self) -> None:
         if self.end_of_word is not None and self.level == "byte":
             raise TrainingError(
-                f"{self.mark} marks words made of characters, not of bytes", hint="choose level character"
+                f"{self.mark} marks words made of characters, not of bytes", hint='choose level="character"'
             )
 
     @property

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.verdict import Verdict
+from tokdfa.tokenizers.formats.writers.vocabulary import spelled
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 from tokdfa.training.api import END_OF_WORD, EndOfWord, Level, Reading, count_corpus_pieces
 from tokdfa.training.counting import Unit
@@ -44,6 +45,8 @@ class MergeCheck(Verdict[WrongMerge]):
         The first merge that it would not make.
     n_merges : int
         The number of merges listed.
+    prefix : str
+        The prefix of symbols within a word, such as ``##``; empty if there is none.
     assumed : str, optional
         The pre-tokenizer that split the corpus, if neither an argument nor the file of the merges says one.
     reason : str
@@ -56,39 +59,43 @@ class MergeCheck(Verdict[WrongMerge]):
     """
 
     n_merges: int = 0
+    prefix: str = ""
     assumed: str | None = None
     reason: str = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         found, words = self.witness, f"each of the {self.n_merges:,} merges is a maximum"
         if found is not None:
-            shown = _shown(found.pair) if found.pair else repr(_shown([found.product]))
-            best = "no other is left" if found.best is None else f"{_shown(found.best)} {found.best_count:,} times"
+            shown = self._shown(found.pair or [found.product])
+            best = "no other is left" if found.best is None else f"{self._shown(found.best)} {_times(found.best_count)}"
             why = f"{found.cause.meaning} ({found.detail})" if found.detail else found.cause.meaning
-            words = f"merge {found.index:,}, {shown}, occurs {found.count:,} times, and {best}: {why}"
+            words = f"merge {found.index:,}, {shown}, occurs {_times(found.count)}, and {best}: {why}"
             if self.assumed is not None:
                 words += f"; the file does not say how texts are split, and {self.assumed} was assumed (pretokenizer)"
         object.__setattr__(self, "reason", words)
 
-
-def _shown(words: Sequence[Word]) -> str:
-    return "≀".join(
-        word if isinstance(word, str) else "".join(word) if isinstance(word, tuple) else _text(word) for word in words
-    )
+    def _shown(self, words: Sequence[Word]) -> str:
+        return "≀".join(_text(word if isinstance(word, bytes) else spelled(word, self.prefix)) for word in words)
 
 
-def _text(word: bytes) -> str:
+def _text(word: str | bytes) -> str:
+    """Return a word, quoted if it has spaces or is not text."""
     try:
-        text = word.decode()
+        text = word.decode() if isinstance(word, bytes) else word
     except UnicodeDecodeError:
         return repr(word)
-    return text if text.isprintable() else repr(text)
+    return text if text.isprintable() and " " not in text else repr(text)
+
+
+def _times(count: int) -> str:
+    return f"{count:,} time{'s' * (count != 1)}"
 
 
 def check_merges(
     merges: Any,
     corpus: Pieces | Sequence[str | Path] | str | Path,
     *,
+    format: str | None = None,
     pretokenizer: str | None = None,
     like: Trainer | None = None,
     level: Level | None = None,
@@ -109,6 +116,8 @@ def check_merges(
         WordPiece's vocab.txt.
     corpus : str, Path, sequence of them, or mapping from pieces to their counts
         The corpus as for :func:`tokdfa.train`, or pieces as for :func:`tokdfa.train_greedy`.
+    format : str, optional
+        The format of the file, as for :func:`tokdfa.load`; detected by default.
     pretokenizer : str, optional
         How the corpus is split, as for :func:`tokdfa.train`. By default as the file says, its normalizer included, or
         ``gpt2`` if it does not say.
@@ -143,7 +152,7 @@ def check_merges(
     >>> found.index, found.count, found.best, found.best_count
     (1, 6, ('l', 'o'), 7)
     """
-    listed = ListedMerges.read(merges)
+    listed = ListedMerges.read(merges, format)
     options = {
         "level": level, "unit": unit, "end_of_word": end_of_word, "tie": None if tie == "any" else tie, "count": count,
         "min_frequency": min_frequency, "max_token_length": max_token_length,
@@ -166,7 +175,7 @@ def check_merges(
     elif listed.vocabulary is not None and rules.tie == "huggingface":
         pieces = dropped(pieces, listed.vocabulary)
     found = Replay(listed, pieces, rules, any_tie=tie == "any").first_wrong(source)
-    return MergeCheck(found is None, found, len(listed), assumed)
+    return MergeCheck(found is None, found, len(listed), listed.prefix, assumed)
 
 
 def _options_of(listed: ListedMerges, like: Trainer | None) -> dict[str, Any]:

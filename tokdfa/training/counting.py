@@ -62,7 +62,9 @@ class CorpusSplitter:
         self._normalizer = normalizer
         self._pretokenizer: PreTokenizer | None = None
         if normalizer is not None and unit != "line":
-            raise TrainingError("a normalizer rewrites lines, and here a whole file is split", hint="choose unit line")
+            raise TrainingError(
+                "a normalizer rewrites lines, and here a whole file is split", hint='choose unit="line"'
+            )
         if isinstance(name, PreTokenizer):
             self._pretokenizer = name
         elif name == "whitespace":

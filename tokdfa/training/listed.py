@@ -50,14 +50,14 @@ class ListedMerges:
         return len(self.products)
 
     @classmethod
-    def read(cls, source: Any) -> ListedMerges:
-        """Return the merges of a file, a folder, a dictionary or a list of pairs."""
+    def read(cls, source: Any, format: str | None = None) -> ListedMerges:
+        """Return the merges of a file of a format, a folder, a dictionary or a list of pairs."""
         if isinstance(source, Dictionary):
             return cls._of_pairs(_pairs(source), source.alphabet)
         if not isinstance(source, (str, Path)):
             pairs = [(u, v) for u, v in source]
             return cls._of_pairs(pairs, Dictionary(pairs).alphabet)
-        contents = read(source)
+        contents = read(source, format)
         if isinstance(contents, (WordPieceContents, ByPieceContents)) and contents.algorithm != "WordLevel":
             return cls._of_entries(contents, str(source))
         if not isinstance(contents, Contents):
@@ -150,7 +150,7 @@ class ListedMerges:
         if self.is_bytewise != (kind == "bytes") and len(self):
             found, needed = ("bytes", "byte") if self.is_bytewise else ("characters", "character")
             what = f"the merges are over {found}, and the corpus is not read so"
-            raise TrainingError(what, hint=f"choose level {needed}")
+            raise TrainingError(what, hint=f'choose level="{needed}"')
         if kind == "bytes":
             return self
 

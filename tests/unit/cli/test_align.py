@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,11 @@ import pytest
 
 from tests.support import commands
 from tests.support.command_files import Files
+from tests.support.families import FAMILIES
 
 A, B = 64, 65
+# Decoders that change the text of an id by its neighbours.
+REFUSED = ("CLIP", "prefix", "WordPiece, any steps")
 
 
 @pytest.fixture
@@ -37,6 +41,27 @@ def test_documents_are_those_of_the_stores(files: Files, capsys: pytest.CaptureF
     assert "document 1, byte 0, tokens 1 and 2: the streams are of different texts" in capsys.readouterr().err
     assert commands.run("align", tok, lines, tok, files.ids(A, B, A)) == 2
     assert "2 and 1 documents" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_answers_of_all_families_fit_their_schema(
+    family: str, files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn = random.Random(f"align {family}")
+    member = FAMILIES[family](drawn)
+    streams = (member.stream(drawn) for _ in range(50))
+    ids = next(ids for ids in streams if len(ids) > 4 and "\ufffd" not in member.decode(ids))
+    tok = files.write("tokenizer", member.load.args[0])
+    format = member.load.keywords.get("format")
+    options = ("--special", "keep", "--documents", "none", *(() if format is None else ("--format", format)))
+    # The answer is checked against the schema where the command runs.
+    status = commands.run("align", tok, files.ids(*ids), tok, files.ids(*ids), *options, "--json")
+    captured = capsys.readouterr()
+    if status == 2:
+        assert family in REFUSED, captured.err
+    else:
+        answer = json.loads(captured.out)
+        assert (answer["tokens_a"], answer["bytes"]) == (len(ids), len(member.decode(ids).encode()))
 
 
 def test_documents_end_with_a_separator(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,5 +92,26 @@ def test_without_ids_the_answer_is_about_all_texts(files: Files, capsys: pytest.
     assert "seconds" in capsys.readouterr().err
     assert commands.run("align", a, b, "--field", "ids") == 2
     assert "options about units and ids are for IDS_A and IDS_B" in capsys.readouterr().err
+    for option in ("--documents", "none"), ("--special", "keep"):
+        assert commands.run("align", a, b, *option) == 2
+        assert "options about units and ids are for IDS_A and IDS_B" in capsys.readouterr().err
     assert commands.run("align", a, files.ids(A), b) == 2
     assert "give A, IDS_A, B and IDS_B" in capsys.readouterr().err
+    assert commands.run("align", a, files.ids(A), b, files.ids(A), "--max-seconds", 9) == 2
+    assert "--max-seconds is for all texts" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("tok", "a", "tok", "b"), "control tokens add nothing; --special keep spells them"),
+        (("tok", "", "tok", "b"), "the path of the ids is empty: ''"),
+        (("", "a", "tok", "b"), "no path of a tokenizer: ''"),
+    ],
+)
+def test_errors_speak_of_options_and_not_of_keywords(
+    names: tuple[str, ...], said: str, files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = {"tok": files.json(), "a": files.ids(A), "b": files.ids(B)}
+    assert commands.run("align", *(paths.get(name, name) for name in names)) == 2
+    assert said in capsys.readouterr().err

@@ -195,3 +195,26 @@ def test_exact_refuses_a_large_corpus(corpus: Path, tmp_path: Path, capsys: pyte
 def test_a_checkpoint_of_standard_input_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("-", "--merges", 9, "-o", tmp_path / "a.txt", "--checkpoint", tmp_path / "kept") == 2
     assert "standard input" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("", (), "--check: no path of a tokenizer: ''"),
+        ("codes", (), "the format cannot be recognised from the content or the name of the file (give --format: "),
+        ("codes", ("--format", "merges", "--level", "character"), "the merges are over bytes, and"),
+        ("codes", ("--format", "merges", "--level", "character"), "(choose --level byte)"),
+        ("codes", ("--format", "merges", "--merges", 3), "--merges cannot be used with --check"),
+        ("codes", ("--format", "rank"), "--format: unknown format: 'rank'"),
+    ],
+)
+def test_checks_that_cannot_be_made_say_what_to_do(
+    name: str, options: tuple[object, ...], said: str, corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = corpus.with_name("codes")
+    path.write_text("l o\nlo w\n", encoding="utf-8")
+    assert run(corpus, "--check", name and path, *options) == 2
+    assert said in capsys.readouterr().err
+    assert run(corpus, "--check", path, "--format", "merges-bytes") in (0, 1)
+    assert run(corpus, "--format", "merges", "--merges", 3, "-o", corpus.with_name("x.txt")) == 2
+    assert "--format is the format of the file of --check" in capsys.readouterr().err

@@ -110,7 +110,7 @@ def test_searches_match_as_by_re(tmp_path: Path) -> None:
     assert [match[:2] for match in fused.search("b? a|^a", ids)] == [(0, 1), (1, 3), (3, 6)]
     steps[3]["start"] = 2
     twice = over_characters(tmp_path, decoder={"type": "Sequence", "decoders": steps})
-    with pytest.raises(UnsupportedFeatureError, match="decode them and search the text"):
+    with pytest.raises(UnsupportedFeatureError, match="decode the ids and work on the text"):
         twice.search("a", [3])
     tokenizer = read(tmp_path, normalizer={"type": "NFKC"})
     assert len(tokenizer.search("he", tokenizer.encode("the he"))) == 2

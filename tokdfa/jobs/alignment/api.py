@@ -137,6 +137,6 @@ def _different(units: kernels.Units, sides: tuple[_Stream, _Stream], drops: bool
     where = f"byte {byte - int(units.offsets[units.texts[document]])}, tokens {indices[0]} and {indices[1]}"
     if len(sides[0].bounds) > 2:
         where = f"document {document}, {where}"
-    hint = "control tokens add nothing; special='keep' spells them" if drops else "special='drop' drops control tokens"
+    hint = 'control tokens add nothing; special="keep" spells them' if drops else 'special="drop" drops control tokens'
     what = f"the streams are of different texts, {shown[0]} in A and {shown[1]} in B"
     return TokenStreamError(what, where=where, hint=hint)

@@ -69,9 +69,9 @@ def bounds(
     """
     expect(tokenizer, AnyTokenizer, "a tokenizer", "tokdfa.bounds(tokenizer)")
     if n_bytes is not None and (isinstance(n_bytes, bool) or not isinstance(n_bytes, (int, np.integer))):
-        raise WrongTypeError("a number of bytes is whole", value=n_bytes)
+        raise WrongTypeError("a number of bytes is whole", value=n_bytes, where="n_bytes")
     if n_bytes is not None and not 0 <= n_bytes <= MAX_BYTES:
-        raise WrongTypeError(f"a number of bytes is from 0 to {MAX_BYTES}", value=n_bytes)
+        raise WrongTypeError(f"a number of bytes is from 0 to {MAX_BYTES}", value=n_bytes, where="n_bytes")
     texts = Texts(tokenizer, language, Budget(max_seconds=max_seconds, what="the graph of canonical streams"))
     ratios = Ratios(texts)
     bytes, characters = ratios.of_bytes(), ratios.of_characters()

@@ -17,6 +17,7 @@ from tokdfa.base.arrays import BoolArray, Int64Array, IntegerArray
 from tokdfa.base.atomic import write_atomically
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.base.files import read_named
+from tokdfa.base.suggestions import names_beside, nearest
 from tokdfa.jobs.measures.missing_space import lacks_space, no_space, pieces_of
 from tokdfa.jobs.measures.of_tokenizers import streams_of
 from tokdfa.tokenizers.decoder import words_of
@@ -139,7 +140,9 @@ FORMULAS: dict[str, Formula] = {
 def of_formula(tokenizer: AnyTokenizer, name: str) -> ByteTable:
     """Return the table of a formula; control tokens count 0."""
     if name not in FORMULAS:
-        raise WrongTypeError("no such formula or file", value=name, hint=f"formulas are {', '.join(FORMULAS)}")
+        near = nearest(name, [*FORMULAS, *names_beside(Path(name))])
+        hint = f"did you mean {near}?" if near else f"formulas are {', '.join(FORMULAS)}"
+        raise WrongTypeError("no such formula or file", value=name, hint=hint)
     table = FORMULAS[name].table(tokenizer)
     table.counts[tokenizer.control_ids] = 0
     return table
@@ -147,7 +150,7 @@ def of_formula(tokenizer: AnyTokenizer, name: str) -> ByteTable:
 
 def named_or_read(tokenizer: AnyTokenizer, name: str) -> ByteTable:
     """Return the table of a formula, or of a file if there is one of that name."""
-    if name in FORMULAS or not Path(name).exists():
+    if name in FORMULAS or not name or not Path(name).exists():
         return of_formula(tokenizer, name)
     return read_table(name, tokenizer.n_ids)
 
@@ -165,13 +168,22 @@ def checked_table(table: ByteTable | npt.ArrayLike, n_ids: int, where: str = "ta
     wrong = np.flatnonzero(~((counts >= 0) & (counts <= MOST_COUNTED) & (counts == np.floor(counts))))
     if len(wrong):
         raise _no_count(counts[wrong[0]].item(), int(wrong[0]), where)
-    flags = []
-    for name, flag in zip(("spaces", "boundaries"), given[1:], strict=True):
-        array = None if flag is None else np.asarray(flag)
-        if array is not None and (array.shape != (n_ids,) or not np.isin(array, (0, 1)).all()):
-            raise FileFormatError("a flag for each id is wanted", value=array.shape, where=f"{where}, {name}")
-        flags.append(None if array is None else array.astype(np.bool_))
+    flags = [
+        _checked_flags(flags, n_ids, f"{where}, {name}") for flags, name in zip(given[1:], _FIELDS[1:], strict=True)
+    ]
     return ByteTable(counts.astype(np.int64), *flags)
+
+
+def _checked_flags(flags: npt.ArrayLike | None, n_ids: int, where: str) -> BoolArray | None:
+    if flags is None:
+        return None
+    array = np.asarray(flags)
+    if array.shape != (n_ids,):
+        raise FileFormatError(f"a table has a flag for each of the {n_ids} ids", value=array.shape, where=where)
+    wrong = np.flatnonzero(~np.isin(array, (0, 1)))
+    if len(wrong):
+        raise FileFormatError("a flag is 0 or 1", value=array[wrong[0]].item(), where=f"{where}, id {wrong[0]}")
+    return array.astype(np.bool_)
 
 
 _FIELDS = ("base_bytes", "has_leading_space", "is_boundary_token")
@@ -182,6 +194,8 @@ def read_table(path: str | Path, n_ids: int) -> ByteTable:
     where = str(path)
     data = read_named(path)
     hint = "a table is a .npy, a .json list, or a .npz with base_bytes; save a tensor with numpy.save"
+    if not data:
+        raise FileFormatError("the file is empty", where=where, hint=hint)
     try:
         is_numpy = data.startswith((b"\x93NUMPY", b"PK"))
         loaded: Any = np.load(io.BytesIO(data), allow_pickle=False) if is_numpy else json.loads(data)

@@ -54,7 +54,7 @@ def read(
         from tokdfa.tokenizers.formats.live import read_object
 
         contents = read_object(source, format)
-    elif not Path(source).exists():
+    elif not str(source) or not Path(source).exists():  # The path of no characters is not the folder `.`.
         from tokdfa.tokenizers.formats.tiktoken import read_by_name
 
         contents = read_by_name(str(source), format)

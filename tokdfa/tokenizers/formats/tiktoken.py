@@ -319,6 +319,8 @@ def read_by_name(name: str, format: str | None = None) -> Contents:
             return contents
         what = "no such file or folder; it is the name of an encoding whose file is not on this machine"
         raise MissingFileError(what, where=name, hint=f"this command gets it: {how_to_get(name)}")
+    if not name:
+        raise MissingFileError("no path of a tokenizer", value=name, hint=_hint(name))
     raise MissingFileError("no such file or folder", where=name, hint=_hint(name))
 
 

@@ -135,7 +135,7 @@ def test_control_tokens_add_nothing_unless_they_are_kept() -> None:
         (control,),
         (a, control, b),
     ]
-    with pytest.raises(TokenStreamError, match=r"byte 0, tokens 1 and 0: .*different texts.*special='keep'"):
+    with pytest.raises(TokenStreamError, match=r'byte 0, tokens 1 and 0: .*different texts.*special="keep"'):
         tokdfa.align(with_control, [control, a], plain, [*b"<s>", b])
     kept = tokdfa.align(with_control, [control, a], plain, [*b"<s>a"], special="keep")
     assert [unit.text for unit in kept] == [b"<s>", b"a"]

@@ -134,8 +134,22 @@ def test_tables_of_another_length_are_refused() -> None:
     for table in (np.ones(tokenizer.n_ids + 1, dtype=int), np.ones((2, 2), dtype=int), *others):
         with pytest.raises(FileFormatError):
             tokdfa.check_bytes(tokenizer, table)
-    with pytest.raises(WrongTypeError, match="no such formula or file"):
+    with pytest.raises(WrongTypeError, match=r"no such formula or file: 'letters' \(formulas are bytes, "):
         tokdfa.check_bytes(tokenizer, "letters")
+    with pytest.raises(WrongTypeError, match="did you mean decoded"):
+        tokdfa.check_bytes(tokenizer, "decode")
+
+
+@pytest.mark.parametrize(
+    ("flags", "match"),
+    [
+        (np.ones(9, dtype=bool), r"table, has_leading_space: a table has a flag for each of the 4096 ids: \(9,\)"),
+        (np.full(4096, 2), "table, has_leading_space, id 0: a flag is 0 or 1: 2"),
+    ],
+)
+def test_flags_that_are_not_one_an_id_are_refused(flags: np.ndarray, match: str) -> None:
+    with pytest.raises(FileFormatError, match=match):
+        tokdfa.check_bytes(tokdfa.default_tokenizer(), ByteTable(np.ones(4096, dtype=int), flags))
 
 
 def test_tables_are_read_as_they_were_written(tmp_path) -> None:
@@ -156,7 +170,7 @@ def test_tables_are_read_as_they_were_written(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "is not a table"),
+        (b"", "table: the file is empty"),
         (b"\x80\x02}q\x00.", "is not a table"),
         (b"PK\x03\x04", "is not a table"),
         (b'{"a": 1}', "in JSON is a list"),
