@@ -132,7 +132,7 @@ class Forge:
 
     @cached_property
     def of_two_rules(self) -> Subject:
-        """Two rules, the first of which makes a part of the second, without any other token in common."""
+        """Two rules: the first makes a part of the second, and they have no other token in common."""
         return certified(self.plain_json("c", RULES[::2]), self.plain_json("d", RULES[::2]))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Small folders of models: a sound one, and edits of its files, each of which plants one fault."""
+"""Small folders of models: a sound one, and edits of its files; each plants one fault."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Run the standing campaign: ``python -m tests.campaigns.standing --seeds 0:19999 [--part encode …] [--jobs 2]``.
+"""Run the standing campaign: ``python -m tests.campaigns.standing --seeds 0:19999 [--part stream …] [--jobs 2]``.
 
-A seed is one random tokenizer with its texts, and one of a family for the laws. It takes about 220 ms of a processor
-for the parts, and 160 ms for the laws. What was reached is printed by part, and each difference with its seed and part,
-which find it again. The exit status is 1 if there is one. Where the environment variable TOKDFA_LEDGER names a file,
-the numbers of seeds are added to it.
+A seed is a random tokenizer of a family for the laws; other parts draw their own. The cases reached are printed by
+part, and each difference with its seed and part, which find it again. The exit status is 1 if there is one. Where the
+environment variable TOKDFA_LEDGER names a file, the numbers of seeds are added to it.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def show(outcome: Outcome) -> None:
     for part, met in outcome.met.items():
         counts = ", ".join(f"{name} {count:,}" for name, count in met.most_common())
         print(f"{part}: {outcome.seconds[part] / outcome.seeds * 1e3:.1f} ms a seed; {counts}")
-    print(f"cases: {outcome.seconds['cases'] / outcome.seeds * 1e3:.1f} ms a seed")
+    print(f"members: {outcome.seconds['members'] / outcome.seeds * 1e3:.1f} ms a seed")
     for part, seed, message in outcome.differences:
         print(f"DIFFERENT: --part {part} --seeds {seed}:{seed}: {message[:2000]}")
 

@@ -11,16 +11,10 @@ from dataclasses import dataclass, field
 from tests.campaigns.standing import (
     certifying,
     comparing,
-    encoding,
     forcing,
-    replacing,
     seams,
-    searching,
     training,
-    validating,
-    wordpieces,
 )
-from tests.campaigns.standing.cases import Case, case
 from tests.campaigns.standing.laws import (
     banning,
     bounds,
@@ -30,19 +24,15 @@ from tests.campaigns.standing.laws import (
     finding,
     histories,
     masking,
+    replacing,
     streams,
     verdicts,
 )
 from tests.support.families import FAMILIES, Member
 
-# Part -> the promise that it tests. Those that read a case share it, and so its tables; laws share a family's member.
+# Part -> the promise that it tests. Laws share a family's member, and so its tables.
 PROMISES = {
-    "encode": "encoding",
-    "validate": "validation",
-    "search": "searching",
-    "replace": "searching",
     "train": "training",
-    "wordpiece": "encoding",
     "stream": "encoding",
     "change": "encoding",
     "append": "encoding",
@@ -63,12 +53,6 @@ PROMISES = {
     "forced": "encoding",
     "certificates": "certificates",
 }
-ON_CASES: dict[str, Callable[[Case, random.Random], Counter[str]]] = {
-    "encode": encoding.check,
-    "validate": validating.check,
-    "search": searching.check,
-    "replace": replacing.check,
-}
 LAWS: dict[str, Callable[[Member, random.Random], Counter[str]]] = {
     "stream": streams.check,
     "change": changing.check,
@@ -78,7 +62,7 @@ LAWS: dict[str, Callable[[Member, random.Random], Counter[str]]] = {
     "decode": decoding.check,
     "find": finding.check,
     "name": finding.check_named,
-    "rewrite": finding.check_replacing,
+    "rewrite": replacing.check,
     "ban": banning.check,
     "guide": masking.check,
     "history": histories.check,
@@ -86,7 +70,6 @@ LAWS: dict[str, Callable[[Member, random.Random], Counter[str]]] = {
 }
 ALONE: dict[str, Callable[[random.Random], Counter[str]]] = {
     "train": training.check,
-    "wordpiece": wordpieces.check,
     "splice": seams.check,
     "turns": seams.check_turns,
     "injection": seams.check_injection,
@@ -127,9 +110,8 @@ def run(seeds: Iterable[int], parts: Iterable[str] = PROMISES) -> Outcome:
     chosen = [*parts]
     for seed in seeds:
         began = time.process_time()
-        made = case(random.Random(f"case {seed}")) if ON_CASES.keys() & {*chosen} else None
         member = member_of(seed) if LAWS.keys() & {*chosen} else None
-        outcome.seconds["cases"] += time.process_time() - began
+        outcome.seconds["members"] += time.process_time() - began
         for part in chosen:
             drawn, began = random.Random(f"{part} {seed}"), time.process_time()
             try:
@@ -137,13 +119,10 @@ def run(seeds: Iterable[int], parts: Iterable[str] = PROMISES) -> Outcome:
                     met = Counter()
                 elif part in ALONE:
                     met = ALONE[part](drawn)
-                elif part in LAWS:
+                else:
                     assert member is not None
                     met = LAWS[part](member, drawn)
-                    met = Counter({f"{member.family}: refused": met["refused"]}) if met["refused"] else met
-                else:
-                    assert made is not None
-                    met = ON_CASES[part](made, drawn) + Counter([made.kind])
+                    met[f"{member.family}: refused"] = met.pop("refused", 0)
             except Exception as error:
                 outcome.differences.append((part, seed, f"{type(error).__name__}: {error}"))
                 met = Counter()

@@ -13,59 +13,36 @@ import pytest
 import tokdfa
 from tests.campaigns.standing import certifying, comparing, seams
 from tests.campaigns.standing.campaign import ONE_OF, PROMISES, run
-from tests.campaigns.standing.cases import case
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.encoding.stream import EncodingStream
 from tokdfa.tokenizers.jobs import Jobs
 
 # Part -> what some of the first seeds have to reach.
 REACHED = {
-    "encode": [
-        *("texts", "not ASCII", "longer than a stretch", "a special token", "a piece of more than 64 bytes"),
-        *("documents in one call", "several threads", "an empty document", "in parts", "not UTF-8"),
-        *("a part that ends within a symbol", "rules", "ranks", "rules in any order", "ranks, another pattern"),
-    ],
-    "validate": [
-        *("canonical", "spoiled", "not UTF-8", "more than a chunk", "in chunks", "all violations", "documents"),
-        "all violations, improper",
-        *(
-            "a document that is spoiled",
-            "an unused id",
-            "violation: pair",
-            "violation: boundary",
-            "violation: not-utf8",
-        ),
-    ],
-    "search": [
-        *("a match", "a match over several tokens", "a match within a token", "wanted first", "wanted longest"),
-        *("words", "blocks", "in chunks", "not canonical", "not UTF-8", "aligned"),
-        "a match with an added token",
-    ],
-    "replace": [
-        *("replaced", "changed", "nothing matches", "with control tokens", "with added tokens", "blocks", "in chunks")
-    ],
     "stream": [
-        "texts",
-        "in parts of bytes",
-        "in parts of characters",
-        "several parts",
-        "added tokens",
-        "refused texts",
+        *("texts", "longer than a stretch", "in parts of bytes", "in parts of characters", "several parts"),
+        *("added tokens", "refused texts", "documents in one call", "several threads"),
     ],
     "change": ["append", "edit", "roll back", "cuts", "refused changes"],
     "append": ["canonical", "not canonical", "kept all", "kept less", "not repaired"],
-    "verdict": ["canonical", "spoiled", "repaired", "several violations", "not UTF-8", "in chunks"],
+    "verdict": [
+        *("canonical", "spoiled", "repaired", "several violations", "not UTF-8", "in chunks", "more than a chunk"),
+        *("documents", "a document that is spoiled", "an unused id"),
+        *("violation: pair", "violation: boundary", "violation: not-utf8"),
+    ],
     "cut": ["safe", "not safe", "continuations", "both parts", "safe for ids"],
     "decode": ["whole", "stopped"],
     "ban": ["allowed", "banned", "whole streams", "added tokens that are text"],
-    "find": ["streams", "a match", "special tokens", "added tokens that are text", "not UTF-8"],
+    "find": [
+        *("streams", "words", "a match", "special tokens", "added tokens that are text", "not UTF-8", "blocks"),
+        *("a match over several tokens", "a match within a token", "wanted first", "wanted longest"),
+    ],
     "name": ["a match", "by its context", "special tokens"],
-    "rewrite": ["streams", "replaced", "special tokens"],
+    "rewrite": ["streams", "replaced", "nothing matches", "special tokens", "blocks"],
     "guide": ["masks of a finite language", "added tokens allowed", "texts of an endless language", "walks"],
     "history": ["pickled", "copied", "in threads", "validate_in_chunks", "stream", "search", "safe_cuts", "refusals"],
     "bound": ["calls", "a long word"],
     "train": ["pieces", "files", "no pair is left", "count overlapping", "tie first-seen", "tie sentencepiece"],
-    "wordpiece": ["texts", "not ASCII", "an added token", "documents in one call", "canonical", "spoiled"],
     "splice": ["split", "split: the shortest", "safe", "bytes", "characters"],
     "turns": ["split", "safe", "bytes", "characters"],
     "injection": ["attack", "safe", "bytes", "characters", "characters with any steps"],
@@ -92,30 +69,11 @@ def test_safe_seams_survive_a_thousand_contents() -> None:
 
 
 # Seeds of longer runs that found something; see the changes that mended it.
-@pytest.mark.parametrize(
-    ("part", "seed"),
-    [("cut", 400252), ("cut", 408612), ("find", 403692), ("splice", 412950), ("turns", 406096), ("verdict", 401466)],
-)
+@pytest.mark.parametrize(("part", "seed"), [("splice", 412950), ("turns", 406096)])
 def test_seeds_that_found_something_find_it_no_more(part: str, seed: int) -> None:
     outcome = run([seed], [part])
     assert not outcome.differences
     assert outcome.met[part].total() > 0
-
-
-def another(ids: np.ndarray) -> np.ndarray:
-    """Return other ids than these."""
-    return np.append(ids, ids[-1:])
-
-
-def encoded_wrongly(encode: Callable[[Any, str], np.ndarray]) -> Callable[[Any, str], np.ndarray]:
-    return lambda tokenizer, text: another(encode(tokenizer, text))
-
-
-def test_faults_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokdfa.Tokenizer, "encode", encoded_wrongly(tokdfa.Tokenizer.encode))
-    outcome = run(range(3), ["encode"])
-    assert len(outcome.differences) == 3
-    assert [seed for _, seed, _ in outcome.differences] == [0, 1, 2]
 
 
 def always(value: Any) -> Callable[..., Any]:
@@ -189,10 +147,3 @@ WRONG: dict[str, tuple[Any, str, Callable[..., Any]]] = {
 def test_wrong_answers_are_noticed(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*WRONG[part])
     assert run(range(0, 20 * ONE_OF[part], ONE_OF[part]), [part]).differences
-
-
-def test_cases_are_drawn_again_by_their_seed() -> None:
-    one, other = (case(random.Random("case 5")) for _ in range(2))
-    assert one.texts == other.texts
-    assert one.words == other.words
-    assert one.tokenizer.fingerprint == other.tokenizer.fingerprint

@@ -1,6 +1,6 @@
 """Encodings that change: after appends, edits and rollbacks in any order the ids are the library's for the text.
 
-And text that is put after ids at hand: what follows is what the library gives for the text of both.
+And text that is put after ids at hand: the library gives the ids that follow for the text of both.
 """
 
 from __future__ import annotations

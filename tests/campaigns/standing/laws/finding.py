@@ -1,11 +1,11 @@
-"""Searching and replacing: matches equal `regex`'s in the text that the library decodes, cut at special tokens."""
+"""Searching: matches equal `regex`'s in the text that the library decodes, cut at special tokens."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -13,22 +13,39 @@ import regex
 
 import tokdfa
 from tests.campaigns.standing.laws.parts import in_parts
-from tests.campaigns.standing.searching import SECONDS, matched, pattern_of
 from tests.support.families import Member
-from tokdfa.base.errors import (
-    AlphabetError,
-    LimitExceededError,
-    PatternError,
-    TokenStreamError,
-    UnsupportedFeatureError,
-)
+from tests.support.tuned import tuned
+from tokdfa.base.errors import LimitExceededError, PatternError, UnsupportedFeatureError
+from tokdfa.jobs.searching.plan import Tuning
 
-__all__ = ["check", "check_named", "check_replacing"]
+__all__ = ["REFUSALS", "SECONDS", "check", "check_named", "pattern_of", "segments_of"]
 
 REFUSALS = (UnsupportedFeatureError, PatternError, LimitExceededError)
-
+TUNINGS = [Tuning(block=16, step=5, patience=-1), Tuning(), Tuning(block=100, step=40, patience=10**9)]
+TUNINGS += [Tuning(max_entries=1, patience=-1), Tuning(step=70, max_entries=1, patience=-1)]
+# Read alike by both, lazy and possessive repeats aside.
+ATOMS = ["a", "[a-z]", "[^a]", r"\d", r"\w", r"\s", ".", "the", " ", r"\n", "é", "[A-Z]", r"\p{L}", "中", "x"]
+ATOMS += ["a(?=b)", r"\S(?!\s)", r"\bt"]
+# An engine that backtracks may take forever.
+SECONDS = 0.5
 
 Segments: TypeAlias = list[tuple[str, bool]]
+Spans: TypeAlias = list[tuple[int, int]]
+
+
+def pattern_of(drawn: random.Random, text: str, depth: int = 2) -> str:
+    """Return a pattern that often matches somewhere in a text."""
+
+    def atom() -> str:
+        begin = drawn.randrange(len(text) + 1)
+        word = text[begin : begin + drawn.randrange(1, 5)]
+        return regex.escape(word) if word and drawn.random() < 0.6 else drawn.choice(ATOMS)
+
+    if depth == 0 or drawn.random() < 0.5:
+        return "".join(atom() for _ in range(drawn.choice([1, 1, 2])))
+    parts = [pattern_of(drawn, text, depth - 1) for _ in range(2)]
+    form = drawn.choice(["{}{}", "(?:{}|{})", "(?:{}x?)+{}", "(?:a{})?{}", "(?:{}b?){{1,2}}{}"])
+    return form.format(*parts)
 
 
 def segments_of(member: Member, ids: list[int]) -> Segments | None:
@@ -65,33 +82,80 @@ def some_streams(member: Member, drawn: random.Random, met: Counter[str]) -> Ite
             yield ids, segments, "".join(segment for segment, _ in segments)
 
 
+def spans_in(segments: Segments, engine: regex.Pattern[str]) -> Spans:
+    """Return the spans in bytes of the matches of `regex`, empty ones left out."""
+    spans, begin = Spans(), 0
+    for segment, special in segments:
+        ends = [begin, *(begin + end for end in accumulate(len(symbol.encode()) for symbol in segment))]
+        matches = () if special else engine.finditer(segment, timeout=SECONDS)
+        spans += [(ends[match.start()], ends[match.end()]) for match in matches if match.end() > match.start()]
+        begin = ends[-1]
+    return spans
+
+
+def words_of(drawn: random.Random, segments: Segments) -> list[bytes]:
+    """Return words of a text, in bytes, and one that is not in it."""
+    data = "".join(segment for segment, special in segments if not special).encode()
+    words = {data[at : at + drawn.randrange(1, 9)] for at in drawn.choices(range(len(data) + 1), k=12)} - {b""}
+    return drawn.sample([*sorted(words), b"zq"], len(words) + 1)
+
+
+def spans_of_words(segments: Segments, words: list[bytes], wanted: str) -> Spans:
+    """Return the spans of words in bytes; the longest at an offset, or the first that is listed."""
+    ordered = sorted(words, key=len, reverse=True) if wanted == "longest" else words
+    engine, spans, begin = regex.compile(b"|".join(map(regex.escape, ordered))), Spans(), 0
+    for data, special in ((segment.encode(), special) for segment, special in segments):
+        matches = () if special else engine.finditer(data)
+        spans += [(begin + match.start(), begin + match.end()) for match in matches]
+        begin += len(data)
+    return spans
+
+
 def check(member: Member, drawn: random.Random) -> Counter[str]:
-    """Search for patterns and words in streams, at once and in chunks."""
+    """Search for a pattern and for words in streams."""
     met: Counter[str] = Counter()
     for ids, segments, text in some_streams(member, drawn, met):
         pattern = pattern_of(drawn, text)
         wanted = drawn.choice(["longest", "first"])
         engine = regex.compile(f"(?p)(?:{pattern})" if wanted == "longest" else pattern)
-        expected, begin = [], 0
+        words = words_of(drawn, segments)
         try:
-            for segment, special in segments:
-                spans = [] if special else matched(engine.finditer(segment, timeout=SECONDS), segment)
-                expected += [(begin + start, begin + stop) for start, stop in spans]
-                begin += len(segment.encode())
-            searcher = tokdfa.Searcher(member.tokenizer, pattern, wanted=wanted)
-            found = searcher.search(ids)
+            assert_found(member, drawn, met, ids, (pattern, wanted), spans_in(segments, engine))
+            assert_found(member, drawn, met, ids, (words, wanted), spans_of_words(segments, words, wanted))
         except (*REFUSALS, TimeoutError):
             met["refused"] += 1
             continue
-        assert [(match.start_byte, match.end_byte) for match in found] == expected, (pattern, wanted, ids, text)
-        met["streams"] += 1
-        met["a match"] += len(expected) > 0
         met["special tokens"] += len(segments) > 1
         met["added tokens that are text"] += not (member.added.keys() - member.special).isdisjoint(ids)
-        chunks = [np.array(part, dtype=np.int32) for part in in_parts(drawn, ids)]
-        again = [match for matches in searcher.iter_matches(iter(chunks)) for match in matches]
-        assert again == [*found], (pattern, wanted, ids, chunks)
     return met
+
+
+def assert_found(
+    member: Member, drawn: random.Random, met: Counter[str], ids: list[int],
+    asked: tuple[str | list[bytes], str], expected: Spans,
+) -> None:  # fmt: skip
+    """Assert that searching ids, at once and in chunks, gives these spans, and the tokens that have them."""
+    searched, wanted = asked
+    tuning = drawn.choice(TUNINGS)
+    searcher = tuned(tokdfa.Searcher, tuning)(member.tokenizer, searched, wanted=wanted)  # type: ignore[arg-type]
+    found = searcher.search(ids)
+    assert [(match.start_byte, match.end_byte) for match in found] == expected, (asked, ids, tuning)
+    met["words" if isinstance(searched, list) else "streams"] += 1
+    met["a match"] += len(expected) > 0
+    met[f"wanted {wanted}"] += 1
+    met["blocks"] += len(ids) > tuning.block
+    chunks = [np.array(part, dtype=np.int32) for part in in_parts(drawn, ids)]
+    again = [match for matches in searcher.iter_matches(iter(chunks)) for match in matches]
+    assert again == [*found], (asked, ids, chunks)
+    pieces = [member.spell([id]) or b"" for id in ids]
+    if b"".join(pieces) != member.spell(ids):
+        return
+    ends = np.cumsum([*map(len, pieces)])
+    for match in found:
+        tokens = np.searchsorted(ends, match.start_byte, "right"), np.searchsorted(ends, match.end_byte - 1, "right")
+        assert (match.start_token, match.end_token) == (tokens[0], tokens[1] + 1), (asked, ids, match)
+        met["a match over several tokens"] += tokens[0] < tokens[1]
+        met["a match within a token"] += not {match.start_byte, match.end_byte} <= {0, *ends.tolist()}
 
 
 def check_named(member: Member, drawn: random.Random) -> Counter[str]:
@@ -120,38 +184,4 @@ def check_named(member: Member, drawn: random.Random) -> Counter[str]:
             not own or names[own[0]] != name for own, (_, name) in zip(alone, expected, strict=True)
         )
         met["special tokens"] += len(segments) > 1
-    return met
-
-
-def check_replacing(member: Member, drawn: random.Random) -> Counter[str]:
-    """Replace in streams that spell a text, and encode the new text by the library."""
-    met: Counter[str] = Counter()
-    for _ in range(2):
-        ids = member.encode(member.text(drawn))
-        segments = None if ids is None else segments_of(member, ids)
-        if ids is None or segments is None or member.again(ids) != ids:
-            met["no round trip"] += 1
-            continue
-        pattern = pattern_of(drawn, "".join(segment for segment, _ in segments))
-        new = drawn.choice(["", "a", " ", "é\n", r"[\g<0>]", *(part for part in member.parts[:1] if "\\" not in part)])
-        try:
-            done = [
-                (text, 0) if special else regex.subn(pattern, new, text, timeout=SECONDS) for text, special in segments
-            ]
-            replacer = tokdfa.Replacer(member.tokenizer, pattern, new)
-            found = replacer.replace(ids)
-        except (*REFUSALS, AlphabetError, TokenStreamError, TimeoutError, regex.error):
-            met["refused"] += 1
-            continue
-        expected = member.encode("".join(text for text, _ in done))
-        if expected is None:
-            continue
-        assert found.ids.tolist() == expected, (pattern, new, ids)
-        assert found.count == sum(n for _, n in done), (pattern, new, ids)
-        met["streams"] += 1
-        met["replaced"] += found.count > 0
-        met["special tokens"] += len(segments) > 1
-        parts = [np.array(part, dtype=np.int32) for part in in_parts(drawn, ids)]
-        again = [id for each in replacer.iter_replaced(parts) for id in each.ids.tolist()]
-        assert again == expected, (pattern, new, ids, parts)
     return met

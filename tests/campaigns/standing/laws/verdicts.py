@@ -1,20 +1,27 @@
-"""Verdicts: violations are where ids differ from the library's, and do not depend on how a stream is cut."""
+"""Verdicts: violations are where ids differ from the library's, and do not depend on how a stream is cut.
+
+Documents in one stream are judged each by itself, and an id that no token has is a violation wherever it is.
+"""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
+from itertools import accumulate
 
 import numpy as np
 
 from tests.campaigns.standing.laws.parts import in_parts
+from tests.support.editing import edit_at
 from tests.support.families import Member
 from tests.support.tuned import validate_tuned
+from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.validation.violation import Violation
 from tokdfa.jobs.validation.window import DEFAULT, Tuning
 
 __all__ = ["check"]
 
+DTYPES = [np.int32, np.int64, np.uint16, np.uint32, np.uint64]
 TUNINGS = [DEFAULT, Tuning(chunk=4, window=3, close_window=2, patience=2, head=2), Tuning(chunk=64, window=16)]
 
 Found = tuple[int, int, tuple[int, ...], tuple[int, ...] | None]
@@ -52,16 +59,29 @@ def check_repairs(ids: list[int], expected: list[int], violations: list[Found]) 
     return bool(violations)
 
 
+def respelled(member: Member, drawn: random.Random, ids: list[int]) -> list[int]:
+    """Return ids of the same text, where a token can be taken apart or joined with the next one."""
+    words = {id: word for id in member.ids if id not in member.added and (word := member.spell([id]))}
+    of_word = {word: id for id, word in words.items()}
+    for at in drawn.sample(range(len(ids)), len(ids)):
+        if words.keys() >= {*ids[at : at + 2]}:
+            found = edit_at(drawn, ids, at, drawn.choice(["split", "merge"]), words, of_word)
+            if found is not None:
+                return found
+    return ids
+
+
 def check(member: Member, drawn: random.Random) -> Counter[str]:
     """Judge a few streams at once and in chunks."""
     met: Counter[str] = Counter()
-    for _ in range(4):
-        ids = member.stream(drawn, drawn.choice([4, 12, 24]))
+    streams = [member.stream(drawn, drawn.choice([4, 12, 24])) for _ in range(4)]
+    streams += [respelled(member, drawn, member.encode(member.text(drawn)) or []) for _ in range(2)]
+    for ids in streams:
         expected = member.again(ids)
         if expected is None:
             met["the library fails"] += 1
             continue
-        verdict = member.tokenizer.validate(ids, all=True)
+        verdict = member.tokenizer.validate(np.array(ids, dtype=drawn.choice(DTYPES)), all=True)
         violations = found(verdict.violations)
         assert bool(verdict) == (expected == ids), (ids, expected)
         met["canonical" if verdict else "spoiled"] += 1
@@ -78,4 +98,30 @@ def check(member: Member, drawn: random.Random) -> Counter[str]:
         check_repairs(ids, expected, whole)
         assert by_chunks.tokens == len(ids)
         met["in chunks"] += len(parts) > 1
+        met["more than a chunk"] += len(ids) > tuning.chunk
+        met.update(f"violation: {violation.kind.value}" for violation in verdict.violations)
+    check_documents(member, streams, met)
+    ids = drawn.choice(streams)
+    at, unused = drawn.randrange(len(ids) + 1), max(member.ids) + drawn.choice([1, 1000])
+    met["an unused id"] += 1
+    unknown = member.tokenizer.validate([*ids[:at], unused, *ids[at:]], all=True).violations
+    assert [(each.index, each.ids) for each in unknown if each.kind == "id-out-of-range"] == [(at, (unused,))], ids
     return met
+
+
+def check_documents(member: Member, streams: list[list[int]], met: Counter[str]) -> None:
+    """Judge streams as the documents of one."""
+    starts = [0, *accumulate(map(len, streams))][:-1]
+    try:
+        verdict = member.tokenizer.validate([id for ids in streams for id in ids], all=True, documents=starts)
+    except UnsupportedFeatureError:
+        met["refused documents"] += 1
+        return
+    expected = [
+        (start + index, start + begin, given, wanted)
+        for start, ids in zip(starts, streams, strict=True)
+        for index, begin, given, wanted in found(member.tokenizer.validate(ids, all=True).violations)
+    ]
+    assert found(verdict.violations) == expected, streams
+    met["documents"] += 1
+    met["a document that is spoiled"] += not verdict

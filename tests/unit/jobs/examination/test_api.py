@@ -30,7 +30,7 @@ Edit = Callable[[Path], object]
 
 
 def _within() -> list[dict[str, Any]]:
-    """Return added tokens, one of which is within another one and is found before it."""
+    """Return added tokens; one is within another one and is found before it."""
     tokens = [added_token(N + index, each) for index, each in enumerate(("<s>", "<|end|>", "<pad>", "end"))]
     tokens[1]["normalized"] = True
     return tokens

@@ -1,4 +1,4 @@
-"""What doctor reads of a template is what `tokdfa template` reads of the same file."""
+"""doctor reads the same of a template as `tokdfa template` does of the same file."""
 
 from __future__ import annotations
 

@@ -371,7 +371,7 @@ def test_masks_of_random_changes_are_those_by_definition(tmp_path: Path) -> None
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> tuple[Path, dict[str, bytes]]:
-    """A folder of files of several layouts, and what replacing makes of them."""
+    """A folder of files of several layouts, and the same files after replacing."""
     source = tmp_path / "old"
     source.mkdir()
     many = DOCUMENTS * 300
