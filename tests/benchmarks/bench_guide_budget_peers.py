@@ -1,19 +1,20 @@
 """JSON of at most n ids, next to llguidance and xgrammar: texts cut off, not canonical or not valid; time of a mask.
 
-    TOKDFA_DATA=... python -m tests.benchmarks.bench_guide_budget_peers [gpt2|cl100k|o200k] [SCHEMAS.json] [--json FILE]
+    TOKDFA_DATA=... [TOKDFA_SCHEMAS=FILE] python -m tests.benchmarks.bench_guide_budget_peers [gpt2|cl100k|o200k]
 
-The file has a list of schemas, by default from `bench_guide_budget`; those that an engine refuses are counted, and
-the others walked through. A walk chooses among the ids of the masks at random, with n ids: the fewest that the guide
-needs, 5, 10 or 20 more. It is cut off if its text is not complete after n ids. The peers know nothing of n, nor of
-merges; their texts are compact, as a guide's are. *Not canonical* are walks with other ids than tiktoken gives for
-their text; of those that are cut off, the last two pieces are left out, because more text may follow. *Not valid* are
-complete ones, by the library jsonschema.
+The file has a list of schemas, by default those of `bench_guide_budget`; the schemas that an engine refuses are
+counted, and the others walked through. A walk chooses among the ids of the masks at random, with n ids: the fewest that
+the guide needs, 5, 10 or 20 more. It is cut off if its text is not complete after n ids. The peers know nothing of n,
+nor of merges; their texts are compact, as a guide's are. *Not canonical* are walks with other ids than tiktoken gives
+for their text; of those that are cut off, the last two pieces are left out, because more text may follow. *Not valid*
+are complete ones, by the library jsonschema. Peers: ``pip install xgrammar llguidance``, which brings torch.
 Times are processor time; each engine runs its fastest documented way, with one thread.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import sys
 import time
@@ -125,10 +126,13 @@ def walk(begun: Sequence, left: int, end: int, source: random.Random, masks: lis
     ids: list[int] = []
     while not begun.is_over():
         masks.append(timed(begun.fill)[1])
-        is_complete = bool(begun.mask[end >> 5] >> (end & 31) & 1)
+        # A peer may set bits after the last id.
+        mask = begun.mask[: (end >> 5) + 1].copy()
+        mask[end >> 5] &= (2 << (end & 31)) - 1
+        is_complete = bool(mask[end >> 5] >> (end & 31) & 1)
         if len(ids) == left:
             return ids, is_complete
-        id = one_of(begun.mask, source)
+        id = one_of(mask, source)
         if id is None or id == end:
             return ids, is_complete
         begun.accept(id)
@@ -204,5 +208,7 @@ def main(schemas: list[Any], name: str) -> None:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     keep_tables(sys.argv)
-    given = json.loads(Path(sys.argv[2]).read_text("utf-8")) if len(sys.argv) > 2 else SCHEMAS
+    given = (
+        json.loads(Path(os.environ["TOKDFA_SCHEMAS"]).read_text("utf-8")) if "TOKDFA_SCHEMAS" in os.environ else SCHEMAS
+    )
     main(given, sys.argv[1] if len(sys.argv) > 1 else "cl100k")
