@@ -130,7 +130,7 @@ class Guided(NamedTuple):
         """Return the first ids of a random text, if they are canonical; none otherwise."""
         ids = self.encode("".join(source.choices(self.symbols, k=source.randrange(4))))[:3]
         is_kept = self.encode(self.tokenizer.decode(ids, errors="replace")) == ids
-        return ids if is_kept and not (self.is_anew and 0 in ids) else []
+        return ids if is_kept and not (self.is_anew and ids[-1:] == [0]) else []
 
 
 def guided(seed: int, folder: Path) -> Guided:

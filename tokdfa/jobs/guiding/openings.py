@@ -40,7 +40,7 @@ class Beginnings(NamedTuple):
 
     @property
     def are_anew(self) -> bool:
-        """Whether a text after a special token of a prompt is encoded like one that nothing precedes."""
+        """Whether a text after a prompt that ends with a special token is encoded like one that nothing precedes."""
         return self.after_special != "all"
 
     def machine(self, opening: Opening, are_apart: BoolArray) -> ByteMachine:

@@ -61,7 +61,7 @@ def start_of(
     states = _states_after(tokens, ids)
     n_kept = _n_settled(tokens, ids, states) if heal else len(ids)
     given_back = b"".join(map(tokens.bytes_of, ids[n_kept:].tolist()))
-    opening = _opening(tokens, ids[:n_kept])
+    opening = _opening(tokens, ids[:n_kept], given_back)
     if behind and not given_back and opening == "start" and tokens.beginnings.puts_space:
         behind = b" " + behind
     prefixes = wanted.prefixes(tokens, given_back + behind, opening)
@@ -108,10 +108,12 @@ def _checked(tokens: Tokens, prompt: npt.ArrayLike | None) -> Int32Array:
 def _states_after(tokens: Tokens, ids: Int32Array) -> list[State]:
     """Return the states of the automaton of all texts before the first id, and after each."""
     every = prefixes_of(tokens)
+    # A text that must begin with a space after a special token is known to the automaton.
+    is_anew = tokens.beginnings.after_special != "with space"
     states = [every.initial]
     for index, id in enumerate(ids.tolist()):
         target = every.step(states[-1], id)
-        if tokens.restarts[id] and every.is_final(states[-1]):
+        if is_anew and tokens.restarts[id] and every.is_final(states[-1]):
             # The text after a special token begins anew.
             target = every.initial
         if target is None:
@@ -131,11 +133,14 @@ def _n_settled(tokens: Tokens, ids: Int32Array, states: list[State]) -> int:
     return firm[-1] + len(tokens.tokenizer.later.stream().feed(text))
 
 
-def _opening(tokens: Tokens, ids: Int32Array) -> Opening:
-    """Return where texts begin after the ids of a prompt."""
+def _opening(tokens: Tokens, ids: Int32Array, given_back: bytes) -> Opening:
+    """Return where texts begin after the ids of a prompt, and the bytes of the ids given back."""
     restarts = np.flatnonzero(tokens.restarts[ids])
     rest = ids[restarts[-1] + 1 :] if len(restarts) else ids
     if tokens.special[rest].any():
         return "within"
     text = b"".join(map(tokens.bytes_of, rest.tolist()))
+    if len(restarts) and text + given_back and tokens.beginnings.after_special == "with space":
+        # The space after a special token remains when it is decoded, so another one may follow.
+        return "within"
     return "start" if not text else "blank" if tokens.beginnings.puts_space and text == b" " else "within"

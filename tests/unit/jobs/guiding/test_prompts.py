@@ -168,6 +168,18 @@ def test_the_text_after_a_special_token_begins_anew_with_a_space(tmp_path: Path)
     assert not any(made.tokenizer.decode_bytes([0, *ids.tolist()[:-1]]).endswith(b"a") for ids in covers)
 
 
+def test_a_prompt_may_have_spaces_of_its_own_after_a_special_token(tmp_path: Path) -> None:
+    met: Counter[str] = Counter()
+    for seed in 4, 9:
+        made = guided_over_characters(seed, tmp_path)  # Puts a space where none is, after special tokens, too
+        for text in ("".join(symbols) for symbols in product(" a<", repeat=2)):
+            prompt = made.encode("b<s> " + text)
+            for texts in [["", " a"], ["ab", "  b"]]:
+                met += check_prompt(made, prompt, "|".join(texts), texts)
+    assert met["kept"] > 20, met
+    assert met["healed"] > 20, met
+
+
 def test_what_is_banned_is_banned_after_a_control_token_too() -> None:
     ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b"ac": 257}
     tokenizer = tokdfa.load(ranks, pretokenizer="gpt2", specials={"<|end|>": 258})
