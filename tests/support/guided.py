@@ -16,6 +16,7 @@ import tokenizers
 import tokdfa
 from tests.support.sentencepieces import trained
 from tests.support.tokenizer_files import added_token, tiktoken_lines, tokenizer_json
+from tokdfa.jobs.guiding.prefixes import State
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 __all__ = [
@@ -55,10 +56,10 @@ def continuations(streams: set[tuple[int, ...]]) -> dict[tuple[int, ...], set[in
     return {prefix: nexts[prefix] for prefix in sorted(nexts, key=len)}
 
 
-def check_against(guide: tokdfa.Guide, streams: set[tuple[int, ...]]) -> int:
-    """Compare a guide with all streams of its language; return the number of prefixes."""
+def check_against(guide: tokdfa.Guide, streams: set[tuple[int, ...]], begin: State | None = None) -> int:
+    """Compare a guide, from a state on, with all streams of its language; return the number of prefixes."""
     nexts = continuations(streams)
-    states = {(): guide.initial}
+    states = {(): guide.initial if begin is None else begin}
     for prefix in nexts:
         if prefix:
             state = guide.step(states[prefix[:-1]], prefix[-1])

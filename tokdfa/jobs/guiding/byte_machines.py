@@ -146,8 +146,13 @@ def without_words(words: Sequence[bytes]) -> ByteMachine:
     return ByteMachine(table.reshape(-1, n_columns), column, final, 1)
 
 
-def product(first: ByteMachine, second: ByteMachine, *, outside: bool = False) -> ByteMachine:
-    """Return the automaton of the texts of one language that are in another one too, or that are `outside` of it."""
+def product(
+    first: ByteMachine, second: ByteMachine, *, outside: bool = False, also: tuple[int, int] | None = None
+) -> ByteMachine:
+    """Return the automaton of the texts of one language that are in another one too, or that are `outside` of it.
+
+    It has the states from `also`, a pair of states other than the initial ones, too: this pair is state 2.
+    """
     width = len(second.table)
     if len(first.table) * width > MAX_PAIRS:
         what = "the automata have too many pairs of states"
@@ -156,9 +161,11 @@ def product(first: ByteMachine, second: ByteMachine, *, outside: bool = False) -
     both, column = np.unique(first.column.astype(np.int64) * n_columns + second.column, return_inverse=True)
     of_first, of_second = both // n_columns, both % n_columns
     number = np.zeros(len(first.table) * width, dtype=np.int32)
-    layer = np.array([first.initial * width + second.initial], dtype=np.int64)
-    number[layer] = 1
-    layers, rows, n = [np.zeros(1, dtype=np.int64)], [np.zeros((1, len(both)), dtype=np.int64)], 2
+    starts = [(first.initial, second.initial), *([] if also is None else [also])]
+    layer = np.array([a * width + b for a, b in starts], dtype=np.int64)
+    n = 1 + len(layer)
+    number[layer] = np.arange(1, n)
+    layers, rows = [np.zeros(1, dtype=np.int64)], [np.zeros((1, len(both)), dtype=np.int64)]
     while len(layer):
         layers.append(layer)
         a = first.table[(layer // width)[:, None], of_first[None, :]].astype(np.int64)

@@ -22,7 +22,10 @@ Opening: TypeAlias = Literal["start", "blank", "within"]
 AfterSpecial: TypeAlias = Literal["all", "with space", "none", "anew"]
 """The texts that may follow a special token in canonical ids; "anew" if they are encoded like those after none."""
 
-_WITHIN, _AFTER, _START, _BLANK = range(1, 5)
+WITHIN = 1
+"""The state of the automaton of beginnings within other text."""
+
+_WITHIN, _AFTER, _START, _BLANK = range(WITHIN, 5)
 _STATES = {"start": _START, "blank": _BLANK, "within": _WITHIN}
 
 

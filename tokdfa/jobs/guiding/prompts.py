@@ -19,9 +19,10 @@ from tokdfa.jobs.guiding.tokens import Tokens
 
 def after_prompt(prefixes: PrefixAutomaton, prompt: npt.ArrayLike) -> State:
     """Return the state of an automaton of wanted texts after the ids of a prompt, which remain."""
-    state = _states_after(prefixes.tokens, _checked(prefixes.tokens, prompt))[-1]
-    state = state._replace(text=prefixes.initial.text)
-    if not prefixes.goes_on(state):
+    tokens = prefixes.tokens
+    ids = _checked(tokens, prompt)
+    state = _begun(prefixes, _states_after(tokens, ids)[-1], _opening(tokens, ids, b""))
+    if not state.text or not prefixes.goes_on(state):
         what = "no text of the language can follow the prompt so that its ids remain"
         raise PatternError(what, hint="guide(..., prompt=ids, heal=True) gives the last ids back")
     return state
@@ -65,9 +66,7 @@ def start_of(
     if behind and not given_back and opening == "start" and tokens.beginnings.puts_space:
         behind = b" " + behind
     prefixes = wanted.prefixes(tokens, given_back + behind, opening)
-    # The automaton of all texts knows how a text has begun.
-    text = states[n_kept].text if prefixes is prefixes_of(tokens) else prefixes.initial.text
-    state = states[n_kept]._replace(text=text)
+    state = _begun(prefixes, states[n_kept], opening)
     start = Start(prefixes, state, ids[:n_kept], given_back, len(given_back + behind))
     if not prefixes.goes_on(start.state):
         raise _refusal(tokens, wanted, has_prompt=len(ids) > 0, heal=heal)
@@ -83,6 +82,14 @@ def start_of(
         start = start._replace(state=target, kept=ids[:n_kept], given_back=given_back)
     start.kept.setflags(write=False)
     return start
+
+
+def _begun(prefixes: PrefixAutomaton, state: State, opening: Opening) -> State:
+    """Return the state in which the wanted texts begin, given that of the automaton of all texts."""
+    if prefixes is prefixes_of(prefixes.tokens):
+        # It knows how a text has begun.
+        return state
+    return state._replace(text=prefixes.texts.begin(opening))
 
 
 def _refusal(tokens: Tokens, wanted: Wanted, *, has_prompt: bool, heal: bool) -> PatternError:

@@ -15,7 +15,7 @@ from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import BoolArray, Int32Array, Uint32Array
 from tokdfa.base.errors import PatternError, WrongTypeError
 from tokdfa.jobs.guiding.byte_machines import NOWHERE, ByteMachine, distances, has_size, machine_of, product, trimmed
-from tokdfa.jobs.guiding.openings import Opening
+from tokdfa.jobs.guiding.openings import WITHIN, Opening
 from tokdfa.jobs.guiding.tokens import Tokens
 from tokdfa.kernels.guiding.product import merge_nodes
 from tokdfa.kernels.library import Struct
@@ -96,11 +96,13 @@ _BYTES = bytes(range(256))
 class Texts:
     """A language of texts, over ids: an automaton over bytes; states 1 and above lead to the end of some text.
 
-    The machine reads special tokens, too, in the order of their ids.
+    The machine reads special tokens, too, in the order of their ids. Its initial state is that of texts after no text;
+    where spaces are put before these, or removed, another one is that of texts `within` other text.
     """
 
-    def __init__(self, tokens: Tokens, machine: ByteMachine) -> None:
+    def __init__(self, tokens: Tokens, machine: ByteMachine, within: int | None = None) -> None:
         self.initial, self.final = machine.initial, machine.final
+        self._within = within
         self.n_states = len(machine.table) - 1
         # One entry a state: the least number of bytes and special tokens up to the end of a text; -1 if there is none.
         self.distance = distances(machine.table, machine.final)
@@ -119,6 +121,12 @@ class Texts:
             distance=self.distance, nearest=byte_of[length.argmin(axis=1)], special_target=special_target,
             special_column=special_column, n_special_columns=special_target.shape[1], **groups._asdict(),
         )  # fmt: skip
+
+    def begin(self, opening: Opening) -> int:
+        """Return the state in which texts begin; `NOWHERE` if none can."""
+        if self._within is None or opening == "start":
+            return self.initial
+        return self._within if opening == "within" else self.after(self.initial, b" ")
 
     def has_size(self, total: int) -> bool:
         """Return whether some text of the language has `total` bytes."""
@@ -162,16 +170,20 @@ def texts_of(
     """Return a language of texts, over ids; between control tokens they are restricted to the texts of `without`.
 
     None is the language of all texts, in which special tokens cut the stream wherever they are. The texts come
-    after the bytes of `behind`; the `opening` says where these begin.
+    after the bytes of `behind`, which begin at the `opening`; after none they may begin at any, and do at this one.
     """
-    machine = _wanted(tokens, wanted, behind, opening, has_controls)
+    first = opening if behind else "start"
+    machine = _wanted(tokens, wanted, behind, first, has_controls)
     if without is not None:
-        machine = product(machine, _without(tokens, without, behind, opening))
-    spelled = machine
+        machine = product(machine, _without(tokens, without, behind, first))
+    spelled, within = machine, None
     if not tokens.beginnings.are_plain:
-        spelled = product(machine, tokens.beginnings.machine(opening, tokens.are_apart))
-    found = Texts(tokens, spelled)
-    if found.distance[found.initial] < 0:
+        if not behind:
+            begun = machine.after(b" ")[machine.initial] if tokens.beginnings.puts_space else machine.initial
+            within = (int(begun), WITHIN)
+        spelled = product(machine, tokens.beginnings.machine(first, tokens.are_apart), also=within)
+    found = Texts(tokens, spelled, within and 2)
+    if found.distance[found.begin(opening)] < 0:
         what = "no text is in the language" if without is None else "every text of the language has what is banned"
         if distances(machine.table, machine.final)[machine.initial] >= 0:
             what = "no text of the language can be encoded: decoding would change the spaces at its beginning"

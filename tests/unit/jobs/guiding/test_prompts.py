@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
@@ -43,6 +44,7 @@ def test_streams_after_a_prompt_are_canonical_as_one_text(make: Callable[..., Gu
                 met += check_prompt(made, made.prompt(source), language, texts)
     assert met["kept"] > 1000, met
     assert met["healed"] > 1000, met
+    assert met["shared"] > 200, met
     assert (met["none"] > 5, met["dropped"] > 500) == (make != guided, make != guided), met
     assert met["refused"] > 0
     assert met["given back"] > 3, met
@@ -60,6 +62,11 @@ def check_prompt(made: Guided, prompt: list[int], language: str, texts: list[str
         assert guide.kept.tolist() == prompt
         assert guide.given_back == b""
         met["kept"] += check_against(guide, kept)
+        if len(prompt) == 1:
+            # A guide serves all prompts, whichever it was made for.
+            with suppress(PatternError):
+                shared = tokdfa.guide(made.tokenizer, language)
+                met["shared"] += check_against(shared, kept, shared.after_prompt(prompt))
     else:
         with pytest.raises(
             PatternError, match=r"^no text of the language can (follow the prompt so that its ids remain|be encoded)"
