@@ -14,7 +14,7 @@ from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError, WrongT
 from tokdfa.base.suggestions import expect
 from tokdfa.jobs.guiding.bans import Ban
 from tokdfa.jobs.guiding.masked import Masked, checked_end, checked_remaining, checked_size
-from tokdfa.jobs.guiding.prefixes import State
+from tokdfa.jobs.guiding.prefixes import State, prefixes_of
 from tokdfa.jobs.guiding.prompts import Start, Wanted, after_prompt, start_of
 from tokdfa.jobs.guiding.schemas import pattern_of_schema
 from tokdfa.jobs.guiding.tokens import tokens_of
@@ -228,7 +228,8 @@ class Guide(Masked[State]):
 
     def __repr__(self) -> str:
         n_states = self._prefixes.texts.n_states
-        what = f"{n_states} states over bytes" if n_states > 1 else "all texts"
+        what = f"{n_states} state{'s' * (n_states > 1)} over bytes"
+        what = "all texts" if self._prefixes is prefixes_of(self._tokens) else what
         return f"<Guide: {what}, {self.vocab_size} ids>"
 
 

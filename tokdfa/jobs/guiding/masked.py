@@ -69,8 +69,21 @@ class Masked(SuggestsNames, ABC, Generic[S]):
         UnsupportedFeatureError
             If this is a ban.
         """
-        what = f"a {type(self).__name__.lower()} does not know when a text ends"
-        raise UnsupportedFeatureError(what, where="remaining", hint="give the ban to a guide: guide(..., ban=ban)")
+        raise self._refusal_of_budgets()
+
+    def least(self, state: S) -> int:
+        """Return the fewest ids with which a stream can end after a state, without one of `end`.
+
+        Raises
+        ------
+        UnsupportedFeatureError
+            If this is a ban.
+        """
+        raise self._refusal_of_budgets()
+
+    def _refusal_of_budgets(self) -> UnsupportedFeatureError:
+        what, hint = "a ban does not know when a text ends", "give the ban to a guide: guide(..., ban=ban)"
+        return UnsupportedFeatureError(what, where="remaining", hint=hint)
 
     @abstractmethod
     def is_final(self, state: S) -> bool:
@@ -238,7 +251,7 @@ class Masked(SuggestsNames, ABC, Generic[S]):
 
 def checked_end(end: int | Iterable[int] | None, vocab_size: int) -> tuple[int, ...]:
     """Return the ids that end a sequence."""
-    every = () if end is None else (end,) if isinstance(end, (int, np.integer)) else tuple(end)
+    every = () if end is None else tuple(end) if isinstance(end, Iterable) else (end,)
     for id in every:
         if not isinstance(id, (int, np.integer)) or isinstance(id, bool):
             raise WrongTypeError("an id that ends a sequence is an integer", value=id, where="end")
@@ -358,9 +371,11 @@ class Matcher(SuggestsNames):
         del self._states[1:]
 
     def is_terminated(self) -> bool:
-        """Return whether the sequence has ended: by an id of ``guide.end``, or because nothing can follow."""
+        """Return whether the sequence has ended: by an id of ``guide.end``, or because nothing can follow in time."""
         guide = self.guide
-        return self.state == guide.ended or (not guide.end and guide.is_exhausted(self.state))
+        return self.state == guide.ended or (
+            not guide.end and not guide.mask(self.state, remaining=self.remaining).any()
+        )
 
     def fill_bitmask(self, bitmask: Any, index: int = 0) -> None:
         """Write the mask of the ids that can come next into row `index` of a bitmask.
@@ -403,7 +418,7 @@ def checked_remaining(remaining: object, where: str = "remaining") -> int:
 def checked_budget(guide: Masked[S], state: S, remaining: int) -> int:
     """Return a number of ids within which a sequence can end after a state; refuse smaller ones."""
     if not guide.ends_within(state, checked_remaining(remaining)):
-        hint = "guide.least(state) is the least number"
+        hint = f"the least number is {guide.least(state)}"
         raise TokenStreamError("no sequence ends within this number of ids", value=remaining, hint=hint)
     return int(remaining)
 

@@ -44,6 +44,8 @@ def test_other_arguments_are_refused() -> None:
         TOKENIZER.guide(vocab_size=5)
     with pytest.raises(WrongTypeError, match=r"^end: an id that ends a sequence is an integer: 'x'$"):
         TOKENIZER.guide(end=["x"])  # type: ignore[list-item]
+    with pytest.raises(WrongTypeError, match=r"^end: an id that ends a sequence is an integer: 2.0$"):
+        TOKENIZER.guide(end=2.0)  # type: ignore[arg-type]
     with pytest.raises(TokenStreamError, match=r"^no token has this id: -1$"):
         TOKENIZER.guide().step(TOKENIZER.guide().initial, -1)
 

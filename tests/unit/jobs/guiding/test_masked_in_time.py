@@ -125,6 +125,16 @@ def test_whoever_follows_the_masks_ends_in_time(pattern: str) -> None:
         assert TOKENIZER.encode(TOKENIZER.decode(ids[:-1])).tolist() == ids[:-1]
 
 
+@pytest.mark.parametrize("remaining", range(1, 5))
+def test_without_ids_of_end_a_sequence_has_ended_where_its_mask_is_empty(remaining: int) -> None:
+    matcher = tokdfa.Matcher(TOKENIZER.guide("[a-z]{1,3}( [a-z]+)*"), remaining=remaining)
+    while not matcher.is_terminated():
+        allowed = matcher.guide.allowed(matcher.state, remaining=matcher.remaining)
+        assert matcher.accept_tokens(allowed[:1].tolist())
+    assert matcher.guide.is_final(matcher.state)
+    assert matcher.n_accepted == remaining
+
+
 @pytest.mark.parametrize(
     "pattern",
     [r'"[^"]*"(, ?"[^"]*")? ?\}', r"( ?[a-zé]{1,9}[.,]?){1,5}!?", r"[^ ]{2,}( [^ ]+){1,2}", r"[a-z]+(s|ed|ing|er)"],
@@ -154,7 +164,7 @@ def test_masks_of_many_last_ids_are_those_of_each_id_alone(pattern: str) -> None
 
 def test_a_matcher_accepts_only_what_ends_in_time() -> None:
     guide = TOKENIZER.guide("(a single|[a-z]{1,30}) man")
-    with pytest.raises(TokenStreamError, match=r"^no sequence ends within this number of ids: 1 \(guide.least"):
+    with pytest.raises(TokenStreamError, match=r"^no sequence ends within this number of ids: 1 \(the least .* is 2\)"):
         tokdfa.Matcher(guide, remaining=1)
     matcher = tokdfa.Matcher(guide, remaining=2)
     assert not matcher.accept_tokens(TOKENIZER.encode("a single man"))
