@@ -57,7 +57,7 @@ from tokdfa.jobs.guiding.covers import Covers as Covers
 from tokdfa.jobs.guiding.covers import covers as covers
 from tokdfa.jobs.guiding.fast_forward import Forcing as Forcing
 from tokdfa.jobs.guiding.fast_forward import forced as forced
-from tokdfa.jobs.guiding.masked import Matcher as Matcher
+from tokdfa.jobs.guiding.matchers import Matcher as Matcher
 from tokdfa.jobs.identification.api import identify as identify
 from tokdfa.jobs.identification.api import identify_each as identify_each
 from tokdfa.jobs.measures.api import ByteCheck as ByteCheck

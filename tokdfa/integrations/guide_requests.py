@@ -10,7 +10,8 @@ from tokdfa.base.errors import WrongTypeError
 from tokdfa.base.suggestions import nearest
 from tokdfa.jobs.guiding.api import Guide, guide
 from tokdfa.jobs.guiding.bans import ban
-from tokdfa.jobs.guiding.masked import Matcher, checked_remaining
+from tokdfa.jobs.guiding.masked import checked_remaining
+from tokdfa.jobs.guiding.matchers import Matcher
 from tokdfa.jobs.guiding.schemas import pattern_of_schema
 from tokdfa.regex.syntax import parse
 from tokdfa.tokenizers.protocol import AnyTokenizer

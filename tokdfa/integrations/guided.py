@@ -19,7 +19,8 @@ from tokdfa.base.errors import TokdfaError, WrongTypeError
 from tokdfa.integrations.guide_requests import GuideRequest, GuideTexts, request_of
 from tokdfa.integrations.metrics import as_tokenizer
 from tokdfa.jobs.guiding.api import Guide, State
-from tokdfa.jobs.guiding.masked import Masked, Matcher, checked_bitmask, checked_budget, checked_remaining
+from tokdfa.jobs.guiding.masked import Masked, checked_remaining
+from tokdfa.jobs.guiding.matchers import Matcher, checked_bitmask, checked_budget
 
 MAX_KNOWN = 1 << 16
 

@@ -16,7 +16,7 @@ from tokdfa.integrations.guided import SequenceStates, only_allowed
 from tokdfa.integrations.metrics import as_tokenizer
 from tokdfa.jobs.guiding.api import guide
 from tokdfa.jobs.guiding.bans import Ban
-from tokdfa.jobs.guiding.masked import checked_budget
+from tokdfa.jobs.guiding.matchers import checked_budget
 from tokdfa.jobs.guiding.schemas import pattern_of_schema
 from tokdfa.tokenizers.protocol import AnyTokenizer
 

@@ -22,7 +22,7 @@ from tokdfa.base.errors import TokdfaError, TokenStreamError
 from tokdfa.integrations.guide_requests import GuideTexts, request_of
 from tokdfa.integrations.metrics import as_tokenizer
 from tokdfa.jobs.guiding.api import Guide
-from tokdfa.jobs.guiding.masked import Matcher
+from tokdfa.jobs.guiding.matchers import Matcher
 
 _log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ import regex
 import tokdfa
 from tokdfa.base.errors import PatternError, WrongTypeError
 from tokdfa.integrations.guided import GuidedLogits, GuidedRequests, Intersection, SequenceStates, allowed_rows
-from tokdfa.jobs.guiding.masked import allocate_bitmask
+from tokdfa.jobs.guiding.matchers import allocate_bitmask
 
 TOKENIZER = tokdfa.default_tokenizer()
 

@@ -16,7 +16,7 @@ import pytest
 import tokdfa
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.integrations import guided_sglang
-from tokdfa.jobs.guiding.masked import allocate_bitmask
+from tokdfa.jobs.guiding.matchers import allocate_bitmask
 
 TOKENIZER = tokdfa.default_tokenizer()
 END = TOKENIZER.n_ids

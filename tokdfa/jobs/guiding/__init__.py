@@ -1,9 +1,10 @@
 """Guides: the ids that can come next so that a canonical stream continues, in a language of texts if one is given.
 
 Read `api` first: the function `guide`, and `Guide` with its states, masks and forced ids. `bans` has the ids after
-which a text has none of some words. Both are `masked` automata; a `Matcher` keeps the states of a sequence, for
-engines. `prompts` finds where a guide begins after a prompt, and `covers` the first ids of all texts with some first
-bytes. `schemas` makes languages of JSON schemas. `fast_forward` decides whether forced text may be encoded separately.
+which a text has none of some words. Both are `masked` automata. `matchers` keep the states of a sequence, for engines.
+`prompts` finds where a guide begins after a prompt, and `covers` the first ids of all texts with some first bytes.
+`schemas` makes languages of JSON schemas. `fast_forward` decides whether forced text may be encoded separately, which
+`jumps` have with its ids.
 
 Below them, from the bottom up:
 

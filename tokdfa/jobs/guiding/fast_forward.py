@@ -7,7 +7,7 @@ forward. Along the canonical ids of each text this is compared with the ids ther
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import accumulate, count
@@ -19,14 +19,13 @@ from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import BoolArray, Int64Array
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.base.suggestions import SuggestsNames, expect
+from tokdfa.jobs.guiding.jumps import Jump, Jumps
 from tokdfa.jobs.guiding.prefixes import BaseKey, Moves, MoveTables, PrefixAutomaton, State, base_of
 from tokdfa.jobs.guiding.prompts import Wanted, start_of
 from tokdfa.jobs.guiding.tokens import tokens_of
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["ForcedText", "Forcing", "Limits", "forced"]
-
-LONGEST_FORCED = 1 << 12
 
 _Layer: TypeAlias = dict[BaseKey, dict[int, int]]
 
@@ -170,40 +169,6 @@ def _check_by_encoding(tokenizer: AnyTokenizer, found: ForcedText) -> None:
     differs = ids[found.start_token : found.start_token + len(forced_ids)] != forced_ids
     if not (differs and is_there and (ids, forced_ids) == (found.canonical_ids, found.forced_ids)):
         raise UnsupportedFeatureError("encoding does not confirm the text that a search found", value=found)
-
-
-class Jump(NamedTuple):
-    """Forced text, its ids if it is encoded separately, and its number of bytes."""
-
-    text: str
-    ids: tuple[int, ...]
-    size: int
-
-
-class Jumps:
-    """The texts that a language forces, by its states."""
-
-    def __init__(self, prefixes: PrefixAutomaton) -> None:
-        self.prefixes = prefixes
-        self.tables = MoveTables(prefixes)
-        self._known: dict[int, Jump | None] = {}
-
-    def of(self, text: int) -> Jump | None:
-        """Return the text that is forced in a state of the language; None if there is none."""
-        if text not in self._known:
-            forced = self.prefixes.texts.forced(text, LONGEST_FORCED)
-            ids = tuple(self.prefixes.tokens.tokenizer.encode(forced).tolist()) if forced else ()
-            self._known[text] = Jump(forced, ids, len(forced.encode())) if forced else None
-        return self._known[text]
-
-    def end(self, state: State, ids: Iterable[int]) -> State | None:
-        """Return the state after ids of a jump; None if no canonical stream has them next."""
-        for id in ids:
-            target = self.prefixes.target(state, id)
-            if target is None:
-                return None
-            state = target
-        return state if self.prefixes.goes_on(state) else None
 
 
 # Whether all jumps are canonical

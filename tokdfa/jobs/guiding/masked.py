@@ -1,11 +1,11 @@
-"""Automata over ids with a mask for each state, the ids that can come next; sequences guided by one, for engines."""
+"""Automata over ids with a mask for each state: the ids that can come next."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,6 @@ from tokdfa.base.arrays import Int32Array, checked_ids, id_array
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.base.locks import SHARED
 from tokdfa.base.suggestions import SuggestsNames
-
-__all__ = ["Matcher"]
 
 MAX_MASKS = 1 << 12
 
@@ -270,176 +268,8 @@ def checked_size(vocab_size: int | None, n_ids: int) -> int:
     return int(size)
 
 
-class Matcher(SuggestsNames):
-    """A sequence that is guided: it has the states after each of its ids, so that ids can be taken back.
-
-    The methods have the names and meanings of xgrammar's matcher and of the grammars of vLLM.
-
-    Parameters
-    ----------
-    guide : Guide or Ban
-    remaining : int, optional
-        The number of ids that the sequence may have, without one of ``guide.end``. Only ids are accepted, and in the
-        masks, after which it can end in time.
-    state : State, optional
-        Where the sequence begins, after a prompt, say; by default in ``guide.initial``.
-
-    Attributes
-    ----------
-    guide : Guide or Ban
-    remaining : int or None
-        The number of ids that are left.
-
-    Raises
-    ------
-    TokenStreamError
-        If no sequence has as few ids; the error says the least number.
-
-    Examples
-    --------
-    >>> guide = tokdfa.default_tokenizer().guide("a single man")
-    >>> matcher = tokdfa.Matcher(guide)
-    >>> matcher.accept_tokens([64, 2513]), matcher.accept_tokens([64])
-    (True, False)
-    >>> matcher.rollback(1)
-    >>> matcher.find_jump_forward_ids().tolist()
-    [2513, 462]
-    """
-
-    def __init__(self, guide: Masked[Any], *, remaining: int | None = None, state: Any = None) -> None:
-        self.guide = guide
-        self._states: list[Any] = [guide.initial if state is None else state]
-        self._budget = None if remaining is None else checked_budget(guide, self.state, remaining)
-
-    @property
-    def state(self) -> Any:
-        """The state after the accepted ids."""
-        return self._states[-1]
-
-    @property
-    def remaining(self) -> int | None:
-        """The number of ids that are left; None without a limit."""
-        return None if self._budget is None else max(self._budget - self.n_accepted, 0)
-
-    @property
-    def n_accepted(self) -> int:
-        """The number of ids accepted and not rolled back."""
-        return len(self._states) - 1
-
-    def accept_tokens(self, ids: Iterable[int]) -> bool:
-        """Accept ids if all of them are allowed, one after the other; return whether they are."""
-        found = self._read(ids)
-        accepted = found[-1:] != [None]
-        if accepted:
-            self._states += [state for state in found if state is not None]
-        return accepted
-
-    def validate_tokens(self, ids: Iterable[int]) -> list[int]:
-        """Return the longest prefix of ids that would be accepted; the matcher remains as it is."""
-        ids = list(ids)
-        found = self._read(ids)
-        return ids[: len(found) - (found[-1:] == [None])]
-
-    def _read(self, ids: Iterable[int]) -> list[Any]:
-        """Return the states after ids up to the first one that is not allowed, after which there is None."""
-        found: list[Any] = []
-        left = self.remaining
-        for id in ids:
-            target = self.guide.step(found[-1] if found else self.state, id)
-            if target is not None and target != self.guide.ended and left is not None:
-                left -= 1
-                target = target if left >= 0 and self.guide.ends_within(target, left) else None
-            found.append(target)
-            if target is None:
-                break
-        return found
-
-    def rollback(self, n: int) -> None:
-        """Take back the last n ids.
-
-        Raises
-        ------
-        TokenStreamError
-            If fewer are accepted.
-        """
-        if not 0 <= n <= self.n_accepted:
-            raise TokenStreamError(f"{self.n_accepted} ids are accepted, so this number cannot be taken back", value=n)
-        del self._states[len(self._states) - n :]
-
-    def reset(self) -> None:
-        """Take back all ids."""
-        del self._states[1:]
-
-    def is_terminated(self) -> bool:
-        """Return whether the sequence has ended: by an id of ``guide.end``, or because nothing can follow in time."""
-        guide = self.guide
-        return self.state == guide.ended or (
-            not guide.end and not guide.mask(self.state, remaining=self.remaining).any()
-        )
-
-    def fill_bitmask(self, bitmask: Any, index: int = 0) -> None:
-        """Write the mask of the ids that can come next into row `index` of a bitmask.
-
-        Parameters
-        ----------
-        bitmask : int32 array or CPU tensor of shape (sequences, ceil(vocab_size / 32)), or one row of it
-        index : int
-
-        Raises
-        ------
-        WrongTypeError
-            If it has another type or shape, or cannot be written.
-        TokenStreamError
-            If the bitmask does not have this row.
-        """
-        rows = checked_bitmask(bitmask, self.guide.vocab_size)
-        if not 0 <= index < len(rows):
-            raise TokenStreamError(f"the bitmask has {len(rows)} rows, none with this number", value=index)
-        rows[index] = self.guide.mask(self.state, remaining=self.remaining)
-
-    def find_jump_forward_ids(self) -> Int32Array:
-        """Return the ids that must follow as long as there is one choice; see :meth:`Guide.forced`."""
-        return self.guide.forced(self.state, remaining=self.remaining)
-
-    def copy(self) -> Matcher:
-        """Return a matcher that continues separately."""
-        other = Matcher(self.guide, remaining=self._budget, state=self._states[0])
-        other._states = self._states.copy()
-        return other
-
-
 def checked_remaining(remaining: object, where: str = "remaining") -> int:
     """Return a number of ids that are left."""
     if isinstance(remaining, bool) or not isinstance(remaining, (int, np.integer)) or remaining < 0:
         raise WrongTypeError("a number of ids is an integer that is not negative", value=remaining, where=where)
     return int(remaining)
-
-
-def checked_budget(guide: Masked[S], state: S, remaining: int) -> int:
-    """Return a number of ids within which a sequence can end after a state; refuse smaller ones."""
-    if not guide.ends_within(state, checked_remaining(remaining)):
-        hint = f"the least number is {guide.least(state)}"
-        raise TokenStreamError("no sequence ends within this number of ids", value=remaining, hint=hint)
-    return int(remaining)
-
-
-def allocate_bitmask(n_sequences: int, vocab_size: int) -> Int32Array:
-    """Return a bitmask that allows everything: an int32 array of shape (sequences, ceil(vocab_size / 32))."""
-    return np.full((n_sequences, -(-vocab_size // 32)), -1, dtype=np.int32)
-
-
-def checked_bitmask(bitmask: Any, vocab_size: int) -> Int32Array:
-    """Return a bitmask as an array of two dimensions that shares its memory."""
-    rows = bitmask
-    if not isinstance(bitmask, np.ndarray):
-        if not hasattr(bitmask, "numpy") or getattr(getattr(bitmask, "device", None), "type", "cpu") != "cpu":
-            what, hint = "a bitmask is an int32 array or a tensor on the CPU", "fill one on the CPU and copy it"
-            raise WrongTypeError(what, value=type(bitmask).__name__, hint=hint)
-        rows = bitmask.numpy()
-    n_words = -(-vocab_size // 32)
-    found = f"{rows.dtype} of shape {rows.shape}"
-    if rows.dtype != np.int32 or rows.ndim not in (1, 2) or rows.shape[-1] != n_words:
-        raise WrongTypeError(f"a bitmask for {vocab_size} ids is int32 of shape (sequences, {n_words})", value=found)
-    if not rows.flags.writeable:
-        raise WrongTypeError("the bitmask cannot be written", value=found)
-    return np.atleast_2d(rows)

@@ -9,7 +9,7 @@ import pytest
 
 import tokdfa
 from tokdfa.base.errors import TokenStreamError, WrongTypeError
-from tokdfa.jobs.guiding.masked import allocate_bitmask
+from tokdfa.jobs.guiding.matchers import allocate_bitmask
 
 TOKENIZER = tokdfa.default_tokenizer()
 TEXT = "a single man"
