@@ -212,7 +212,7 @@ class _Texts:
 
     def of_single_tokens(self, budget: Budget) -> UnitLength:
         """Return the length of the longest unit of tokenizers that cut all texts alike."""
-        texts = Texts(self.tokenizers[0], None, budget)
+        texts = Texts(self.tokenizers[0], None, budget.seconds_left)
         best: LongUnit | None = None
         most = 0
         for label in np.argsort(-texts.n_bytes, kind="stable").tolist():

@@ -9,52 +9,59 @@ from itertools import islice
 
 import numpy as np
 
-from tokdfa.base.arrays import Int64Array
+from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.jobs.measures.climbing import Climb, are_final, end_of, reach, start_of
 from tokdfa.jobs.measures.extremes import Extreme
 from tokdfa.jobs.measures.of_tokenizers import streams_of
-from tokdfa.jobs.measures.paths import Paths, paths_of
+from tokdfa.jobs.measures.paths import paths_of
 from tokdfa.jobs.measures.ratios import Pumped
 from tokdfa.jobs.measures.streams import grouped
 from tokdfa.regex.unicode.utf8 import begins_symbol
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 MOST_TRIED = 1000
-_SECONDS_FOR_TEXT = 20.0
+SECONDS_FOR_TEXTS = 20.0
+"""The processor time for the graph and for first texts, beyond the time for proofs."""
+
+_GRAPH = "the graph of canonical streams"
 
 
 class Texts:
-    """The texts of a tokenizer in a language, as paths of `streams`; `paths` have a budget.
+    """The texts of a tokenizer in a language, as paths of `streams`; `n_questions` share the time for proofs.
 
-    `n_tokens`, `n_bytes` and `n_characters` are added by each label to a text.
+    `paths` have the time of one question. `paths_to_texts` have more time than all of them together: a text is found
+    even if the time for proofs is over. `n_tokens`, `n_bytes` and `n_characters` are added by each label to a text.
     """
 
-    def __init__(self, tokenizer: AnyTokenizer, language: str | None, budget: Budget) -> None:
+    def __init__(self, tokenizer: AnyTokenizer, language: str | None, max_seconds: float, n_questions: int = 1) -> None:
         self.tokenizer, self.language = tokenizer, language
+        self._budget, self._n_questions = Budget(max_seconds=max_seconds, what=_GRAPH), n_questions
+        first = Budget(max_seconds=max_seconds + SECONDS_FOR_TEXTS, what="a first text")
         self.streams = streams = streams_of(tokenizer, language)
         self.n_tokens: Int64Array = np.ones(len(streams.ids), dtype=np.int64)
         self.n_bytes = streams.sizes
         data, offsets = streams.spellings
         begun = np.append(0, np.cumsum(begins_symbol(data)))
         self.n_characters: Int64Array = np.diff(begun[offsets]).astype(np.int64)
-        self.paths = paths_of(streams, budget)
+        self.paths, self.paths_to_texts = paths_of(streams, self._budget), paths_of(streams, first)
 
-    @property
-    def paths_to_texts(self) -> Paths:
-        """The paths with some time of their own: a text is found even if the time for a proof is over."""
-        return self.paths.within(Budget(max_seconds=_SECONDS_FOR_TEXT, what="a first text"))
+    def begin_question(self) -> None:
+        """Begin a question: it has its share of the time that the ones before have left."""
+        share = self._budget.seconds_left / self._n_questions
+        self._n_questions -= 1
+        self.paths = self.paths.within(Budget(max_seconds=share, what=_GRAPH))
 
     @cached_property
     def reached(self) -> Climb:
         """All states that streams reach."""
         return reach(self.paths)
 
-    def single(self) -> list[int]:
+    def single(self) -> Int32Array:
         """Return the labels that are the only one of a stream."""
         codes, labels = self.paths_to_texts.following(0, np.zeros(1, dtype=np.int64), None)
-        return labels[are_final(self.paths, codes)].tolist() if len(labels) else []
+        return labels[are_final(self.paths, codes)] if len(labels) else labels
 
     def through(self, label: int) -> tuple[int, ...] | None:
         """Return the labels of a stream that has a label; None if none has it."""
@@ -102,7 +109,10 @@ class Texts:
 
     def confirmed(self, streams: Iterable[Pumped]) -> Iterator[Pumped]:
         """Yield the streams that the tokenizer gives for their texts."""
-        return (stream for stream in islice(streams, MOST_TRIED) if self.has(stream))
+        for stream in islice(streams, MOST_TRIED):
+            self.paths_to_texts.budget.check_time()
+            if self.has(stream):
+                yield stream
 
     def first(self, streams: Iterable[Pumped]) -> Pumped:
         """Return the first stream that the tokenizer gives for its text."""

@@ -173,20 +173,19 @@ def _byte_by_byte(is_covered: BoolArray, byte_of: Int32Array) -> TableFactor:
     """Return the automaton of characters without a token, which labels that stand for bytes spell."""
     bounds = np.flatnonzero(np.diff(np.concatenate(([True], is_covered, [True])))).reshape(-1, 2)
     ranges = "".join(f"\\U{low:08x}-\\U{high - 1:08x}" for low, high in bounds.tolist())
-    table = np.full((1, len(byte_of)), -1, dtype=np.int32)
-    table[0, byte_of < 0] = 0
+    kinds = byte_of + 1
     if not ranges:
-        return TableFactor(table, (True,))
+        return TableFactor(np.array([[0, *[-1] * 256]], dtype=np.int32), (True,), kinds)
     machine = machine_of(language(f"[{ranges}]", bytes(range(256))))
     # The factor numbers the states within a character from 1 on; a whole character leads to 0.
     within = np.flatnonzero(~machine.final[1:] & (np.arange(1, len(machine.final)) != machine.initial)) + 1
     number = np.full(len(machine.final), -1, dtype=np.int32)
     number[within] = np.arange(1, len(within) + 1)
     number[machine.final] = 0
-    labels = np.flatnonzero(byte_of >= 0)
-    table = np.concatenate((table, np.full((len(within), len(byte_of)), -1, dtype=np.int32)))
-    table[:, labels] = number[machine.table[np.append(machine.initial, within)][:, machine.column[byte_of[labels]]]]
-    return TableFactor(table, (True, *[False] * len(within)))
+    table = np.full((len(within) + 1, 257), -1, dtype=np.int32)
+    table[0, 0] = 0
+    table[:, 1:] = number[machine.table[np.append(machine.initial, within)][:, machine.column]]
+    return TableFactor(table, (True, *[False] * len(within)), kinds)
 
 
 def _added(tokenizer: Tokenizer, ids: Int32Array, words: Spellings) -> TextFactor | None:

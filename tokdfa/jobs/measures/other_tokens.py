@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import islice
 from math import ceil
 
+from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.jobs.measures.attained import MOST_TRIED, Texts
 from tokdfa.jobs.measures.climbing import RESET
@@ -18,6 +19,7 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 
 def most_of_other(texts: Texts, other: AnyTokenizer) -> Extreme:
     """Return the most tokens of another tokenizer for each token of this one."""
+    texts.begin_question()
     product = Product(Side(texts.streams), Side(streams_of(other, texts.language)), texts.paths.budget)
     value, stream = _first(texts, other, product)
     proved = max(Fraction(product.greatest), value)
@@ -34,7 +36,7 @@ def most_of_other(texts: Texts, other: AnyTokenizer) -> Extreme:
                     proved = tried
                     continue
                 ratio, better = _better(texts, found)
-                if ratio > value and _ratio_of(texts, better, other) == ratio:
+                if ratio > value and _ratio_of(texts, better, other, texts.paths.budget) == ratio:
                     value, stream = ratio, better
     except LimitExceededError:
         proved = max(min(proved, Fraction(product.greatest)), value)
@@ -66,8 +68,9 @@ def _better(texts: Texts, found: Found) -> tuple[Fraction, Pumped]:
     return ratio, Pumped(after=tuple(labels))
 
 
-def _ratio_of(texts: Texts, stream: Pumped, other: AnyTokenizer) -> Fraction | None:
+def _ratio_of(texts: Texts, stream: Pumped, other: AnyTokenizer, budget: Budget) -> Fraction | None:
     """Return the tokens of another tokenizer for each token of a stream, or of its part; None if it has no text."""
+    budget.check_time()
     if not texts.has(stream):
         return None
     counts = []
@@ -85,9 +88,10 @@ def _ratio_of(texts: Texts, stream: Pumped, other: AnyTokenizer) -> Fraction | N
 def _first(texts: Texts, other: AnyTokenizer, product: Product) -> tuple[Fraction, Pumped]:
     """Return a text with many tokens of another tokenizer for each token, or one that is repeated, and their ratio."""
     found: list[tuple[Fraction, Pumped]] = []
-    both = (Pumped(after=ids) for ids in product.texts())
+    budget = texts.paths_to_texts.budget
+    both = (Pumped(after=ids) for ids in product.texts(budget))
     for streams in (_single(texts, other), texts.short(), both):
-        tried = ((_ratio_of(texts, stream, other), stream) for stream in islice(streams, 2 * MOST_TRIED))
+        tried = ((_ratio_of(texts, stream, other, budget), stream) for stream in islice(streams, 2 * MOST_TRIED))
         found = [(ratio, stream) for ratio, stream in tried if ratio is not None]
         if found:
             return max(found, key=lambda pair: pair[0])
@@ -96,7 +100,7 @@ def _first(texts: Texts, other: AnyTokenizer, product: Product) -> tuple[Fractio
 
 def _single(texts: Texts, other: AnyTokenizer) -> list[Pumped]:
     """Return the streams of one label, and these repeated, those with many bytes first."""
-    labels = texts.single()
+    labels = texts.single().tolist()
     words = texts.streams.words
     count = {label: len(other.encode(words[label].decode())) for label in labels}
     labels = sorted(labels, key=lambda label: -count[label])[:MOST_TRIED]

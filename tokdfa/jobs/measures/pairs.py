@@ -230,12 +230,12 @@ class Product:
                     queue.append(target)
         return None
 
-    def texts(self) -> Iterator[tuple[int, ...]]:
+    def texts(self, budget: Budget) -> Iterator[tuple[int, ...]]:
         """Yield the ids, of the first side, of texts that both may have: one for each state, the shortest first."""
         last: dict[_Node, tuple[int, ...]] = {_START: ()}
         queue = deque(last)
         while queue:
-            self._budget.check_time()
+            budget.check_time()
             node = queue.popleft()
             for target, id, _ in self._after(node, None):
                 if id == RESET:

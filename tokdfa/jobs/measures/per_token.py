@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from itertools import chain, islice
 
+import numpy as np
+
 from tokdfa.base.arrays import Int64Array
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.jobs.measures.attained import Texts
@@ -41,6 +43,7 @@ class Ratios:
     def _of(self, gain: Int64Array, cost: Int64Array, *, inverted: bool) -> Extreme:
         """Return the most gain a cost; inverted, the least cost a gain."""
         texts, proved = self._texts, self._most(gain, cost)
+        texts.begin_question()
         stream = self._first(gain, cost)
         value = _ratio(stream, gain, cost)
         if value != proved:
@@ -73,9 +76,10 @@ class Ratios:
     def _first(self, gain: Int64Array, cost: Int64Array) -> Pumped:
         """Return a text with a great ratio."""
         texts = self._texts
-        single = [Pumped(after=(label,)) for label in texts.single() if cost[label]]
-        single.sort(key=lambda stream: -_ratio(stream, gain, cost))
-        tried = [*self._one(single)]
+        single = texts.single()
+        single = single[cost[single] > 0]
+        single = single[np.argsort(-(gain[single] / cost[single]), kind="stable")]
+        tried = [*self._one(Pumped(after=(label,)) for label in single.tolist())]
         if texts.language is None and not gain.max() > 1:
             found = (texts.of_text(chr(code)) for code in _LONG_CHARACTERS)
             tried += texts.confirmed(stream for stream in found if stream is not None)

@@ -7,6 +7,7 @@ as they are reached. The states from which no stream ends are found first, and l
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -14,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.budget import Budget
 from tokdfa.base.errors import PatternError
 from tokdfa.jobs.guiding.byte_machines import NOWHERE, ByteMachine, distances, has_size, trimmed
 from tokdfa.jobs.guiding.tokens import ALL, FollowSets
@@ -24,6 +26,7 @@ from tokdfa.tokenizers.decoder import Spellings
 
 _MAX_KEPT = 1 << 25
 _MOST_COUNTED = 1 << 20
+_UNMET = -2
 
 
 class Factor(Protocol):
@@ -37,14 +40,17 @@ class Factor(Protocol):
 
 
 class TableFactor(Factor):
-    """An automaton with few states: `table` has the state after each label for each state, -1 for none."""
+    """An automaton as a table: for each state, the state after a label of each kind, -1 for none.
 
-    def __init__(self, table: Int32Array, final: Sequence[bool]) -> None:
-        self._table, self._final = table, final
+    Without `kinds`, one entry a label, each label is a kind of its own.
+    """
+
+    def __init__(self, table: Int32Array, final: Sequence[bool], kinds: Int32Array | None = None) -> None:
+        self._table, self._final, self._kinds = table, final, kinds
 
     def after(self, state: int) -> Int32Array:
         found: Int32Array = self._table[state]
-        return found
+        return found if self._kinds is None else found[self._kinds]
 
     def is_final(self, state: int) -> bool:
         return self._final[state]
@@ -71,21 +77,28 @@ class TextFactor(Factor):
         self._struct = trie_of(symbol, trie.depth, trie.end, trie.first)
         self._empty: BoolArray = np.diff(spellings.offsets) == 0
         self._states = [machine.initial]
-        self._numbers = {machine.initial: 0}
+        # The number of each state of the machine; `_UNMET` for those without one so far.
+        self._number: Int32Array = np.full(len(machine.table), _UNMET, dtype=np.int32)
+        self._number[[NOWHERE, machine.initial]] = -1, 0
+        self._latest: tuple[int, Int32Array] | None = None
 
     def after(self, state: int) -> Int32Array:
-        origin = self._states[state]
+        # PERF: within characters, all states of a product have one state of this factor.
+        if self._latest is None or self._latest[0] != state:
+            self._latest = state, self._after(self._states[state])
+        return self._latest[1]
+
+    def _after(self, origin: int) -> Int32Array:
         indices, reached = tokens_from(self._struct, self._table, 256, origin)
         targets = np.full(len(self._empty), NOWHERE, dtype=np.int32)
         targets[self._trie.words[indices]] = reached
         targets[self._empty] = origin
         targets[self._specials] = self._after_special[origin]
-        reached, inverse = np.unique(targets, return_inverse=True)
-        for target in reached[reached != NOWHERE].tolist():
-            if self._numbers.setdefault(target, len(self._states)) == len(self._states):
-                self._states.append(target)
-        numbers = np.array([self._numbers.get(target, -1) for target in reached.tolist()], dtype=np.int32)
-        return numbers[inverse]
+        new = np.unique(targets[self._number[targets] == _UNMET])
+        self._number[new] = np.arange(len(self._states), len(self._states) + len(new))
+        self._states += new.tolist()
+        found: Int32Array = self._number[targets]
+        return found
 
     def is_final(self, state: int) -> bool:
         return bool(self.machine.final[self._states[state]])
@@ -113,6 +126,7 @@ class ProductStreams(Streams):
         self._keys, self._numbers = [start], {start: 0}
         self._known: OrderedDict[int, Edges] = OrderedDict()
         self._n_kept = 0
+        self._budget = Budget(max_seconds=math.inf, what="the graph of canonical streams")
         # One entry a position, and False at the end for labels that no row forbids.
         counts = sets.count_forbidding(np.arange(-1, len(sets.id_at), dtype=np.int32), np.arange(self.n_rows))
         self._is_ever_forbidden: BoolArray = np.roll(counts > 1, -1)  # Row `ALL` is one
@@ -144,6 +158,7 @@ class ProductStreams(Streams):
 
     def _all_edges(self, base: int) -> Edges:
         """Return the edges of a base, dead ends included."""
+        self._budget.check_time()
         labels, reached = self._labels, list[Int32Array]()
         for factor, state in zip(self._factors, self._keys[base], strict=True):
             targets = factor.after(state)[labels]

@@ -8,6 +8,7 @@ end at once, for the first number is nearly always attained.
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.base.arrays import Int64Array
+from tokdfa.base.budget import Budget
 from tokdfa.jobs.measures.paths import Paths
 
 MAX_BYTES = 1 << 20
@@ -40,7 +42,9 @@ def fewest_coins(sizes: Int64Array, total: int, sign: int) -> Int64Array:
     coins = np.full(total + 1, 1 << 40, dtype=np.int64)
     coins[0] = 0
     sizes = np.unique(sizes[sizes > 0])
+    budget = Budget(max_seconds=math.inf, what="the sums of sizes")
     for sum in range(1, total + 1):
+        budget.check_time()
         n = int(np.searchsorted(sizes, sum, "right"))
         coins[sum] = min(int((coins[sum - sizes[:n]] + sign).min(initial=1 << 40)), 1 << 40)
     coins[coins > 1 << 39] = 1 << 40
@@ -90,6 +94,7 @@ class SizedSearch:
         """Yield the states, sizes and ids after a state that may leave `tokens`, times the sign, or less."""
         ways, begin, block = self._ways(code), 0, 16
         while begin < len(ways.ids):
+            self._paths.budget.check_time()
             codes, sizes, ids = (part[begin : begin + block] for part in ways)
             fits = np.flatnonzero(sizes <= missing)
             fits = fits[self._least(codes[fits], missing - sizes[fits]) <= tokens - self._sign]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import chain, islice
 from typing import NamedTuple
@@ -23,20 +23,33 @@ from tokdfa.tokenizers.tokenizer import WordPieceTokenizer
 
 def tokens_of_language(texts: Texts) -> Extremes:
     """Return the fewest and the most tokens of a text of the language."""
+    least = Fraction(int(not texts.streams.is_final(0)))
+    return Extremes(_or_short(_fewest, texts, least), _or_short(_most, texts, None))
+
+
+def _or_short(find: Callable[[Texts], Extreme], texts: Texts, proved: Fraction | None) -> Extreme:
+    """Return what is found within the time of a question; otherwise a short text, with a bound."""
+    texts.begin_question()
     try:
-        return Extremes(_fewest(texts), _most(texts))
+        return find(texts)
     except LimitExceededError:
         stream = texts.first(texts.short())
-        n, least = texts.count(stream), Fraction(int(not texts.streams.is_final(0)))
-        return Extremes(texts.extreme(stream, n, least), texts.extreme(stream, n, None))
+        return texts.extreme(stream, texts.count(stream), proved)
 
 
 def _fewest(texts: Texts) -> Extreme:
     reached = texts.reached
     ends = reached.codes[are_final(texts.paths, reached.codes)]
-    streams = sorted((Pumped(after=tuple(reached.path(code)[1])) for code in ends.tolist()), key=texts.count)
+    streams = sorted(_paths(texts, reached, ends), key=texts.count)
     stream = texts.first(streams)
     return texts.extreme(stream, texts.count(stream), texts.count(streams[0]))
+
+
+def _paths(texts: Texts, climb: Climb, ends: Int64Array) -> Iterator[Pumped]:
+    """Yield the streams that end in some states."""
+    for code in ends.tolist():
+        texts.paths.budget.check_time()
+        yield Pumped(after=tuple(climb.path(code)[1]))
 
 
 def _most(texts: Texts) -> Extreme:
@@ -45,7 +58,7 @@ def _most(texts: Texts) -> Extreme:
     if cycle is None:
         ends = climb.codes[are_final(texts.paths, climb.codes)]
         ends = ends[np.argsort(-climb.sum_of(ends), kind="stable")]
-        stream = texts.first(Pumped(after=tuple(climb.path(code)[1])) for code in ends.tolist())
+        stream = texts.first(_paths(texts, climb, ends))
         return texts.extreme(stream, texts.count(stream), Fraction(_highest(texts, climb)))
     words = _limited_words(texts.tokenizer, texts.streams)
     if words is not None:
@@ -107,6 +120,7 @@ def _cut_short(texts: Texts, cycle: tuple[int, list[int]], limit: int) -> Iterat
     state, steps = cycle
     endless = pumped(texts.paths, state, steps, texts.reached)
     for n in range(limit, -1, -1):
+        texts.paths.budget.check_time()
         repeated = (steps * (n // len(steps) + 1))[:n]
         after = () if n % len(steps) else endless.after
         text = texts.streams.spelled((*endless.before, *repeated, *after)).decode()
@@ -123,6 +137,7 @@ def tokens_of_size(texts: Texts, n_bytes: int, potentials: dict[int, Ratio]) -> 
 
 
 def _of_size(texts: Texts, n_bytes: int, sign: int, ratio: Ratio | None) -> Extreme:
+    texts.begin_question()
     limits = [_by_sizes(texts, n_bytes, sign)]
     if ratio is not None:
         limits.append(_by_potentials(texts, ratio, sign))

@@ -14,9 +14,7 @@ import pytest
 import tokdfa
 from tests.support.byte_tokenizers import tokenizer_of
 from tests.support.canonical_by_definition import Definition
-from tokdfa.base.budget import Budget
 from tokdfa.base.errors import PatternError, UnsupportedFeatureError, WrongTypeError
-from tokdfa.jobs.measures.attained import Texts
 from tokdfa.jobs.measures.extremes import Extreme
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
@@ -242,11 +240,3 @@ def test_without_time_a_bound_is_proved_and_has_a_text() -> None:
     assert exact.value is not None
     assert found.value <= exact.value <= found.proved
     assert tokenizer.encode(found.text).tolist() == [*found.ids]
-
-
-def test_texts_have_time_of_their_own_after_a_proof() -> None:
-    texts = Texts(tokdfa.default_tokenizer(), "[a-z]+", Budget(what="a proof"))
-    of_first = texts.paths_to_texts.budget
-    while of_first.seconds_left > of_first.max_seconds - 0.1:
-        pass
-    assert texts.paths_to_texts.budget.seconds_left > of_first.seconds_left
