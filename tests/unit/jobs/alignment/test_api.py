@@ -26,44 +26,8 @@ def aligned(member: Member, ids: list[int], others: list[int], special: str) -> 
         return None
 
 
-def has_special(member: Member, ids: list[int]) -> bool:
-    return bool(member.special & {*ids})
-
-
 # Decoders that change the text of an id by its neighbours.
 REFUSED = ("CLIP", "prefix")
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_units_spell_the_text_that_the_library_decodes(family: str) -> None:
-    n_cases = 0
-    for seed in range(4):
-        drawn = random.Random(seed)
-        member = FAMILIES[family](drawn)
-        for _ in range(25):
-            ids = member.stream(drawn)
-            text = member.decode(ids)
-            others = member.again(ids)
-            if "\ufffd" in text or others is None or member.decode(others) != text:
-                continue
-            found = aligned(member, ids, others, "keep")
-            if found is None:
-                with pytest.raises(UnsupportedFeatureError):
-                    member.tokenizer.spelled  # noqa: B018
-                break
-            assert found.text == text.encode()
-            sizes = [
-                [*accumulate(map(len, each), initial=0)] for each in zip(*((u.a, u.b) for u in found), strict=True)
-            ]
-            assert sizes == [found.a_bounds.tolist(), found.b_bounds.tolist()] or not len(found)
-            assert [id for unit in found for id in unit.a] == ids
-            assert [id for unit in found for id in unit.b] == others
-            n_cases += 1
-            if not has_special(member, ids + others):
-                same = aligned(member, ids, others, "drop")
-                assert same is not None
-                assert same.offsets.tolist() == found.offsets.tolist()
-    assert (n_cases == 0) if family in REFUSED else (n_cases >= 10)
 
 
 @pytest.mark.parametrize("family", [family for family in FAMILIES if family not in REFUSED])

@@ -15,8 +15,17 @@ from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.jobs.measures.byte_tables import ByteTable, of_formula
 from tokdfa.tokenizers.decoding import byte_of
 
-NAMES = {"Llama-2": 20, "Gemma": 12, "BPE of SentencePiece": 16, "WordPiece": 40}
+NAMES = {
+    "ranks": 4, "bytes, added tokens": 10, "bytes, NFC": 5, "Llama-2": 20, "Gemma": 12, "BPE of SentencePiece": 16,
+    "WordPiece": 40,
+}  # fmt: skip
 """The number of tokenizers of each family, of which some are refused."""
+OTHERS = ["improper ranks", "bytes", "bytes, whole words", "bytes, other forms"]
+REFUSED = [
+    "longest match", "bytes, prefix space", "bytes, NFC, prefix space", "bytes, other forms, prefix space", "CLIP",
+    "suffix", "prefix", "Unigram of SentencePiece",
+]  # fmt: skip
+"""The families of which all are refused."""
 MOST_TEXTS = 600
 
 
@@ -41,6 +50,14 @@ def canonical(member: Member, drawn: random.Random) -> dict[tuple[int, ...], byt
     return found
 
 
+def byte_of_id(member: Member, id: int) -> int | None:
+    """Return the byte for which an id stands, if it stands for one."""
+    if member.tokenizer.why_not("bytes") is None:
+        spelled = member.spell([id])
+        return spelled[0] if spelled is not None and len(spelled) == 1 else None
+    return byte_of(member.tokenizer.token_strings[id])
+
+
 def random_table(member: Member, ids: list[int], drawn: random.Random) -> ByteTable:
     """Return the right table with the counts of a few ids changed, such that the changes may cancel, or with flags."""
     table = of_formula(member.tokenizer, "bytes")
@@ -48,7 +65,7 @@ def random_table(member: Member, ids: list[int], drawn: random.Random) -> ByteTa
     if kind == 0:
         # The first byte of a character counts for all of its bytes.
         for id in member.ids:
-            byte = byte_of(member.tokenizer.token_strings[id])
+            byte = byte_of_id(member, id)
             if byte is not None and byte >= 0x80 and counts[id] == 1:
                 counts[id] = 0 if byte < 0xC0 else 2 + (byte >= 0xE0) + (byte >= 0xF0)
     if kind > 1 or drawn.random() < 0.3:
@@ -73,7 +90,7 @@ def counted(table: ByteTable, ids: tuple[int, ...]) -> int:
 
 
 def outcomes(name: str, seeds: range, tables: int) -> Counter[str]:
-    """Compare answers with the library; return how often they were yes, no, undecided, or the tokenizer refused."""
+    """Compare answers with the library; return how often they were yes, no or undecided, or refused."""
     seen: Counter[str] = Counter()
     for seed in seeds:
         drawn = random.Random(seed)
@@ -91,8 +108,11 @@ def outcomes(name: str, seeds: range, tables: int) -> Counter[str]:
             sizes = [len(data) for ids, data in streams.items() if counted(table, ids) != len(data)]
             try:
                 found = tokdfa.check_bytes(member.tokenizer, table)
-            except (LimitExceededError, UnsupportedFeatureError):
-                seen["undecided, but wrong" if sizes else "undecided"] += 1
+            except UnsupportedFeatureError:
+                seen["refused"] += 1
+                break
+            except LimitExceededError:
+                seen["undecided"] += 1
                 continue
             witness = found.witness
             assert witness is not None or not sizes, (seed, table)
@@ -109,12 +129,19 @@ def outcomes(name: str, seeds: range, tables: int) -> Counter[str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_libraries_agree(name: str) -> None:
     seen = outcomes(name, range(NAMES[name]), 6)
-    assert min(seen["yes"], seen["no"]) >= 10, seen
-    assert seen["undecided"] + seen["undecided, but wrong"] <= sum(seen.values()) // 20, seen
+    assert min(seen["yes"] * 5, seen["no"]) >= 10, seen
+    assert seen["undecided"] <= sum(seen.values()) // 20, seen
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_models_that_are_not_known_id_by_id_are_refused(name: str) -> None:
+    assert outcomes(name, range(3), 1) == {"refused": 3}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *OTHERS])
 def test_libraries_agree_10_000_times(name: str) -> None:
     seen = outcomes(name, range(1000, 1250), 10)
-    assert min(seen["yes"], seen["no"]) >= 200, seen
+    print(name, dict(seen))
+    assert min(seen["yes"] * 5, seen["no"]) >= 200, seen
+    assert seen["undecided"] <= sum(seen.values()) // 20, seen
