@@ -141,12 +141,23 @@ class ListedMerges:
         has_all = self.contents is not None and self.contents.format in _WITH_SYMBOLS
         return frozenset(self.symbols) if has_all and self.symbols is not None else None
 
+    @property
+    def _may_be_characters(self) -> bool:
+        """Whether the symbols are read as bytes though the file does not say so: a merges.txt of ASCII alone."""
+        is_open = self.is_bytewise and self.contents is not None and self.contents.format == "merges"
+        return is_open and all(map(bytes.isascii, cast("Any", self.products)))
+
     def in_kind(self, pieces: Mapping[Any, int]) -> ListedMerges:
         """Return the merges over the symbols of pieces: bytes, characters, or symbols of several characters."""
         kinds: dict[type, Kind] = {bytes: "bytes", str: "characters"}
         kind = next((kinds.get(type(piece), "symbols") for piece in pieces), None)
         if kind is None:
             raise TrainingError("the corpus contains no text")
+        if self._may_be_characters and kind != "bytes":
+            spelled = [(u.decode(), v.decode()) for u, v in cast("Any", self.pairs)]
+            return replace(self._of_pairs(spelled, Dictionary(spelled).alphabet), contents=self.contents).in_kind(
+                pieces
+            )
         if self.is_bytewise != (kind == "bytes") and len(self):
             found, needed = ("bytes", "byte") if self.is_bytewise else ("characters", "character")
             what = f"the merges are over {found}, and the corpus is not read so"
