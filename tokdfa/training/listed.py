@@ -153,7 +153,7 @@ class ListedMerges:
         kind = next((kinds.get(type(piece), "symbols") for piece in pieces), None)
         if kind is None:
             raise TrainingError("the corpus contains no text")
-        if self._may_be_characters and kind != "bytes":
+        if len(self) and self._may_be_characters and kind != "bytes":
             spelled = [(u.decode(), v.decode()) for u, v in cast("Any", self.pairs)]
             return replace(self._of_pairs(spelled, Dictionary(spelled).alphabet), contents=self.contents).in_kind(
                 pieces

@@ -243,3 +243,12 @@ def test_a_symbol_that_the_file_does_not_have_is_named(tmp_path: Path) -> None:
     tokdfa.train(small, 2, level="character").save(path, pretokenizer="gpt2")
     found = check_merges(path, large)
     assert (found.witness.cause, found.witness.detail) == (LikelyCause.ALPHABET, "'z'")
+
+
+def test_a_merges_txt_of_ascii_alone_is_of_bytes_or_of_characters(tmp_path: Path) -> None:
+    path = tmp_path / "merges.txt"
+    for lines, index in (("l o\nlo w\n", None), ("lo w\nl o\n", 0), ("", None)):
+        path.write_text(f"#version: 0.2\n{lines}", encoding="utf-8")
+        for pieces in ({"low": 3, "lo": 1}, {b"low": 3, b"lo": 1}, {("l", "o", "w"): 3, ("l", "o"): 1}):
+            found = check_merges(path, pieces)
+            assert (found.witness and found.witness.index) == index, (lines, pieces)

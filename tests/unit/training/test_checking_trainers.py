@@ -124,7 +124,7 @@ def by_sentencepiece(corpus: Path, folder: Path, dice: random.Random) -> Trained
             {"normalization_rule_name": "identity", "max_sentence_length": 9},
         ]
     )
-    size = 256 * ("byte_fallback" in options) + dice.randint(10, 40)
+    size = 256 * ("byte_fallback" in options) + dice.randint(10, 25)
     sentencepiece.SentencePieceTrainer.train(
         input=str(corpus), model_prefix=str(folder / "m"), vocab_size=size, model_type="bpe", minloglevel=2,
         hard_vocab_limit=False, **options,
@@ -216,17 +216,21 @@ def assert_wrong_at(found: tokdfa.MergeCheck, index: int | None, case: object) -
 
 
 def assert_as_trained(trainer: str, folder: Path, seed: int) -> Counter[str]:
-    """Check the merges of a trainer on a random corpus, spoiled ones, and those of the corpus in another form."""
+    """Check the merges of a trainer on a random corpus, spoiled ones, and those of the corpus in another form.
+
+    Nothing is checked where SentencePiece or tiktoken refuses a corpus of few pairs.
+    """
     dice, seen = random.Random(f"{trainer} {seed}"), Counter[str]()
     corpus, normal = folder / "corpus.txt", folder / "normal.txt"
-    # Where no pair is left, SentencePiece lists others.
     text = random_corpus(dice, 300 if trainer == "SentencePiece" else 30)
+    if trainer == "SentencePiece" and len(text) < 500:
+        return seen  # Where no pair is left, it lists others.
     corpus.write_text(text, encoding="utf-8", newline="\n")
     state = dice.getstate()
     try:
         honest = TRAINERS[trainer](corpus, folder, dice)
     except (RuntimeError, ValueError):
-        return seen  # SentencePiece and tiktoken refuse corpora of few pairs.
+        return seen
     assert_wrong_at(check_merges(honest.write(honest.merges), corpus, **honest.rules), None, seed)
     seen["honest"] += 1
     if len(honest.merges) > 2:
@@ -237,7 +241,10 @@ def assert_as_trained(trainer: str, folder: Path, seed: int) -> Counter[str]:
     if trainer in OVER_BYTES:
         normal.write_text(unicodedata.normalize("NFD", text), encoding="utf-8", newline="\n")
         dice.setstate(state)
-        other = TRAINERS[trainer](normal, folder, dice)
+        try:
+            other = TRAINERS[trainer](normal, folder, dice)
+        except ValueError:
+            return seen
         index = first_wrong(other.merges, honest.merges)
         if index is None or index < len(honest.merges):
             found = check_merges(other.write(other.merges), corpus, **other.rules)
