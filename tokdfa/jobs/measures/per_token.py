@@ -84,9 +84,7 @@ class Ratios:
             found = (texts.of_text(chr(code)) for code in _LONG_CHARACTERS)
             tried += texts.confirmed(stream for stream in found if stream is not None)
         if not tried:
-            tried = [*self._one(texts.short())]
-        if not tried:
-            raise LimitExceededError("no text was found that is not empty")
+            tried = [texts.first(texts.short())]
         return max(tried, key=lambda stream: _ratio(stream, gain, cost))
 
     def _one(self, streams: Iterable[Pumped]) -> Iterable[Pumped]:

@@ -158,9 +158,12 @@ def _of_size(texts: Texts, n_bytes: int, sign: int, ratio: Ratio | None) -> Extr
         pass
     search = SizedSearch(texts.paths_to_texts, n_bytes, sign, limits)
     for labels in search.streams(last):
-        stream = Pumped(after=labels)
+        stream, is_open = Pumped(after=labels), True
         if texts.has(stream):
             return texts.extreme(stream, texts.count(stream), Fraction(sign * proved))
+    if is_open:
+        what = f"no text with {n_bytes} bytes was found that the tokenizer leaves unchanged"
+        raise LimitExceededError(what, value=texts.language)
     raise PatternError(f"no text without control tokens has {n_bytes} bytes", value=texts.language)
 
 
