@@ -10,9 +10,9 @@ import pytest
 import regex
 
 import tokdfa
+from tests.campaigns.standing.laws.replacing import pattern_of, replacement_of
 from tests.support.families import FAMILIES
 from tests.support.tokenizer_files import added_token, as_bytes, tokenizer_json
-from tests.unit.jobs.replacing.test_api_random import pattern_of, replacement_of
 from tokdfa.base.errors import PatternError, TokdfaError, TokenStreamError, UnsupportedFeatureError
 
 TOKENIZER = tokdfa.default_tokenizer()
@@ -105,7 +105,7 @@ def test_documents_together_are_documents_alone(family: str) -> None:
             text = member.decode(ids)
             try:
                 replacer = tokdfa.Replacer(
-                    member.tokenizer, pattern_of(drawn, text), replacement_of(drawn, text, 0, ())
+                    member.tokenizer, pattern_of(drawn, text), replacement_of(drawn, text, 0, [])
                 )
             except (PatternError, UnsupportedFeatureError):
                 continue
