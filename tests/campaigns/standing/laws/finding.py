@@ -15,6 +15,7 @@ import tokdfa
 from tests.campaigns.standing.laws.parts import in_parts
 from tests.support.families import Member
 from tests.support.tuned import tuned
+from tests.support.utf8 import is_utf8
 from tokdfa.base.errors import LimitExceededError, PatternError, UnsupportedFeatureError
 from tokdfa.jobs.searching.plan import Tuning
 
@@ -72,9 +73,14 @@ def segments_of(member: Member, ids: list[int]) -> Segments | None:
 
 
 def some_streams(member: Member, drawn: random.Random, met: Counter[str]) -> Iterator[tuple[list[int], Segments, str]]:
-    """Yield random streams that are UTF-8, with their segments and text."""
+    """Yield random streams that are UTF-8, some with many added tokens, with their segments and text."""
     for _ in range(3):
         ids = member.stream(drawn)
+        if member.added and drawn.random() < 0.4:
+            among = drawn.choices(
+                [id for id in member.ids if is_utf8(member.spell([id]) or b"\xff")] or member.ids, k=9
+            )
+            ids = drawn.choices([*among, *[*member.added] * 3], k=drawn.randrange(1, 10))
         segments = segments_of(member, ids)
         if segments is None:
             met["not UTF-8"] += 1
@@ -147,15 +153,27 @@ def assert_found(
     chunks = [np.array(part, dtype=np.int32) for part in in_parts(drawn, ids)]
     again = [match for matches in searcher.iter_matches(iter(chunks)) for match in matches]
     assert again == [*found], (asked, ids, chunks)
-    pieces = [member.spell([id]) or b"" for id in ids]
-    if b"".join(pieces) != member.spell(ids):
+    ends = ends_of(member, ids)
+    if ends is None:
         return
-    ends = np.cumsum([*map(len, pieces)])
+    texts = member.added.keys() - member.special
     for match in found:
         tokens = np.searchsorted(ends, match.start_byte, "right"), np.searchsorted(ends, match.end_byte - 1, "right")
         assert (match.start_token, match.end_token) == (tokens[0], tokens[1] + 1), (asked, ids, match)
+        within = {*ids[match.start_token : match.end_token]}
         met["a match over several tokens"] += tokens[0] < tokens[1]
-        met["a match within a token"] += not {match.start_byte, match.end_byte} <= {0, *ends.tolist()}
+        met["a match within a token"] += not {match.start_byte, match.end_byte} <= {0, *ends}
+        met["within an added token"] += within <= texts
+        met["across an added token"] += bool(within & texts and within - texts)
+
+
+def ends_of(member: Member, ids: list[int]) -> list[int] | None:
+    """Return the end of each id in the bytes of the text; None if its beginnings are not those of its first ids."""
+    parts = [member.spell(ids[:n]) for n in range(1, len(ids) + 1)]
+    if member.ends_differ or not all(part is not None and (parts[-1] or b"").startswith(part) for part in parts):
+        return None
+    ends = [len(part or b"") for part in parts]
+    return ends if ends == sorted(ends) else None
 
 
 def check_named(member: Member, drawn: random.Random) -> Counter[str]:
