@@ -38,6 +38,11 @@ class Peer:
             self._known[text] = self._encode(text)
         return self._known[text]
 
+    def tokens(self, text: str) -> tuple[str | None, ...] | None:
+        """Return the spelling of the ids of a text; None where `ids` does."""
+        ids = self.ids(text)
+        return None if ids is None else tuple(map(self._library.id_to_token, ids))
+
     def _encode(self, text: str) -> tuple[int, ...] | None:
         try:
             return tuple(self._library.encode(text, add_special_tokens=False).ids)

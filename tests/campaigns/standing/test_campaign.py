@@ -46,7 +46,10 @@ REACHED = {
     "splice": ["split", "split: the shortest", "safe", "bytes", "characters"],
     "turns": ["split", "safe", "bytes", "characters"],
     "injection": ["attack", "safe", "bytes", "characters", "characters with any steps"],
-    "compare": ["different", "different: the shortest", "equivalent, by another file", "wordpiece", "unigram"],
+    "compare": [
+        *("different", "different: the shortest", "different, ids apart", "equivalent, by another file"),
+        *("wordpiece", "unigram"),
+    ],
     "forced": ["the same", "different", "repeats", "not ASCII", "ranks", "bytes", "bytes with any steps"],
     "certificates": ["splices", "does not splice", "equivalent", "spoiled"],
 }
@@ -137,7 +140,7 @@ WRONG: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "splice": (tokdfa, "splice", lambda *question, **options: tokdfa.Splice(True)),
     "turns": (tokdfa, "check_turns", lambda *question: tokdfa.Turns(True)),
     "injection": (tokdfa, "check_injection", lambda *question: tokdfa.Injection(True)),
-    "compare": (comparing, "compare_tokenizers", lambda *both, tuning: tokdfa.Comparison(True)),
+    "compare": (comparing, "compare_tokenizers", lambda *both, **options: tokdfa.Comparison(True)),
     "forced": (tokdfa, "forced", lambda *question, longest: tokdfa.Forcing(True, 0, None, {}, {}, longest)),
     "certificates": (certifying, "spoiled", unspoiled),
 }
