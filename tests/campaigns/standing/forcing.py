@@ -26,12 +26,12 @@ SYMBOLS = "aab 1é中丮丰-'\n"
 
 @dataclass
 class Judged:
-    """A tokenizer over bytes, its library's ids for a text, and the bytes of an id."""
+    """A tokenizer, its library's ids for a text, and the bytes of ids."""
 
     kind: str
     tokenizer: AnyTokenizer
     encode: Callable[[str], list[int]]
-    bytes_of: Callable[[int], bytes]
+    decode: Callable[[list[int]], bytes]
     symbols: str
 
 
@@ -44,7 +44,7 @@ def by_ranks(drawn: random.Random) -> Judged:
     name = drawn.choice(["gpt2_tiktoken", "cl100k"])
     peer = tiktoken.Encoding("peer", pat_str=NAMED[name].steps[0].pattern, mergeable_ranks=ranks, special_tokens={})
     tokenizer = tokdfa.load(tiktoken_lines(ranks), pretokenizer=name, specials={}, format="tiktoken")
-    return Judged("ranks", tokenizer, peer.encode_ordinary, peer.decode_single_token_bytes, symbols)
+    return Judged("ranks", tokenizer, peer.encode_ordinary, peer.decode_bytes, symbols)
 
 
 def by_file(drawn: random.Random) -> Judged | None:
@@ -59,7 +59,7 @@ def by_file(drawn: random.Random) -> Judged | None:
         made.kind,
         made.tokenizer,
         lambda text: [*(made.peer.ids(text) or ())],
-        lambda id: added[id] if id in added else bytes(byte_of[letter] for letter in words[id]),
+        lambda ids: b"".join(added.get(id) or bytes(map(byte_of.__getitem__, words[id])) for id in ids),
         made.symbols + "".join([*drawn.sample(SYMBOLS, 2), *made.contents]),
     )
 
@@ -98,15 +98,15 @@ def forced_after(prefix: str, texts: set[str]) -> str:
         found += following.pop()
 
 
-def differing(made: Judged, texts: set[str]) -> dict[str, tuple[int, str]]:
-    """Return the texts along which a jump is not canonical, with the first such jump."""
+def differing(made: Judged, texts: set[str], kept: set[str]) -> dict[str, tuple[int, str]]:
+    """Return those of the kept texts along which a jump is not canonical, with the first such jump."""
     found: dict[str, tuple[int, str]] = {}
-    for text in texts:
+    for text in kept:
         ids = made.encode(text)
         place = 0
         while place < len(ids):
             try:
-                prefix = b"".join(map(made.bytes_of, ids[:place])).decode()
+                prefix = made.decode(ids[:place]).decode()
             except UnicodeDecodeError:
                 place += 1
                 continue
@@ -135,20 +135,20 @@ def check(drawn: random.Random) -> Counter[str]:
             if len(texts) * len(others) <= MOST_TEXTS:
                 pattern, texts = pattern + more, {one + two for one, two in product(texts, others)}
         if max(len(text.encode()) for text in texts) <= LONGEST:
-            judge(made, pattern, texts, met)
+            judge(made, pattern, texts, texts, met)
     return met
 
 
-def judge(made: Judged, pattern: str, texts: set[str], met: Counter[str]) -> None:
-    """Compare the answer for one language."""
+def judge(made: Judged, pattern: str, texts: set[str], kept: set[str], met: Counter[str]) -> None:
+    """Compare the answer for one language; `kept` are its texts that encoding and decoding leave unchanged."""
     try:
         found = tokdfa.forced(made.tokenizer, pattern, longest=LONGEST)
     except (UnsupportedFeatureError, PatternError, LimitExceededError):
         met["undecided"] += 1
         return
-    expected = differing(made, texts)
+    expected = differing(made, texts, kept)
     shown = pattern, found, expected
-    sizes = Counter(len(text.encode()) for text in texts)
+    sizes = Counter(len(text.encode()) for text in kept)
     assert found.longest == LONGEST, shown
     assert {n: count for n, count in found.texts.items() if count} == sizes, shown
     sizes = Counter(len(text.encode()) for text in expected)
@@ -165,6 +165,8 @@ def judge(made: Judged, pattern: str, texts: set[str], met: Counter[str]) -> Non
         assert data[witness.start_byte :].startswith(witness.forced.encode()), shown
         met["a text that begins with another symbol in bytes"] += len(data) > len(witness.text)
     met["the same" if found else "different"] += 1
+    met["texts that differ"] += len(expected)
+    met["texts that do not differ"] += len(kept) - len(expected)
     met["several texts"] += len(texts) > 1
     met["repeats"] += "{" in pattern
     met["not ASCII"] += not pattern.isascii()
