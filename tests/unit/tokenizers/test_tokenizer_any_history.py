@@ -21,12 +21,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 import tokdfa
-from tests.campaigns.evidence.tally import Tally
-from tests.support import answers, random_files
-from tests.support.seeds import seeds
+from tests.support import answers
 from tests.support.tokenizer_files import as_bytes, ranks, tiktoken_lines, tokenizer_json
 from tokdfa.automata.transducers.subsequential import SubsequentialTransducer
-from tokdfa.base.errors import FileFormatError, PatternError, UnsupportedFeatureError
 from tokdfa.jobs.validation.validator import Validator
 from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
 from tokdfa.tokenizers.pretokenizers.token_lift import TokenLift
@@ -232,35 +229,6 @@ def test_any_history(name: str, tmp_path: Path) -> None:
 def test_any_history_at_length(name: str, tmp_path: Path) -> None:
     file, data, options = FILES[name]
     assert_laws_of_any_history(subject_of(tmp_path / file, data, shares=False, **options), 30)
-
-
-def random_subject(kind: str, seed: int, folder: Path, *, shares: bool = True) -> Subject | None:
-    fields = random_files.KINDS[kind](random.Random(seed))
-    try:
-        return subject_of(folder / "tokenizer.json", as_bytes(fields), shares=shares)
-    except (UnsupportedFeatureError, PatternError, FileFormatError):
-        return None
-
-
-@pytest.mark.parametrize("kind", random_files.KINDS)
-def test_any_history_of_random_files(kind: str, tmp_path: Path) -> None:
-    n = 0
-    for seed in range(4):
-        subject = random_subject(kind, seed, tmp_path)
-        if subject is not None:
-            assert_laws_of_any_history(subject, 2, 5)
-            n += 1
-    assert n > 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", random_files.KINDS)
-def test_any_history_of_many_random_files(kind: str, tmp_path: Path, tally: Tally) -> None:
-    for seed in seeds(300):
-        subject = random_subject(kind, seed, tmp_path, shares=False)
-        if subject is not None:
-            assert_laws_of_any_history(subject, 4)
-    tally("encoding", "random cases", len(seeds(300)))
 
 
 REAL = ["gpt2", "cl100k_base.tiktoken", "mistral_v3.model", "bert_uncased_vocab.txt"]
