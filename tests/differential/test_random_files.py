@@ -39,5 +39,7 @@ def test_random_files(kind: str) -> None:
 @pytest.mark.parametrize("kind", random_files.KINDS)
 def test_many_random_files(kind: str, tally: Tally) -> None:
     chosen = seeds(1000)
-    print(kind, met_by_files(kind, chosen))
+    met = met_by_files(kind, chosen)
+    print(kind, met, "of", len(chosen), "files")
+    assert met["files"] > len(chosen) // 4
     tally("loading", "random cases", len(chosen))

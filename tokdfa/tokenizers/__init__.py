@@ -7,9 +7,9 @@ Then `tokenizer`: one class of five parts, named as Hugging Face names them:
 - a normalizer (`normalizers`);
 - a pre-tokenizer (`pretokenizers`), as a finite machine;
 - a model (`models`): byte pairs, Unigram or WordPiece;
-- a decoder (`decoder`, and `whole_decoder` where more than one id decides; its steps are in `decoding`; `spelled` has
-  the bytes that an id adds to a text; `text_states` and `step_states` read ids one by one, for
-  `stream_decoder`: its `stream_rows` are the product with the automaton of `stop_strings`).
+- a decoder (`decoder`, and `whole_decoder` where more than one id decides; its steps are in `decoding` and
+  `word_decoding`; `spelled` has the bytes that an id adds to a text; `text_states` and `step_states` read ids one by
+  one, for `stream_decoder`: its `stream_rows` are the product with the automaton of `stop_strings`).
 
 `encoding` leads from text to ids: which engine when, streams, batches. `loading` leads from a path to a tokenizer, and
 has the embedded one; untrusted bytes end in `formats`. `round_trip` decodes ids and encodes their text again.

@@ -15,13 +15,13 @@ from tokdfa.tokenizers.decoding import (
     ByteFallback,
     DecodeSentencePiece,
     DecodeStep,
-    DecodeSuffix,
     StripWhole,
     byte_of,
     decode_tokens,
     loose_byte_of,
 )
 from tokdfa.tokenizers.normalizers.steps import check_growth, most_characters
+from tokdfa.tokenizers.word_decoding import DecodeSuffix
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer

@@ -15,14 +15,13 @@ from tokdfa.tokenizers.decoding import (
     DecodeReplace,
     DecodeSentencePiece,
     DecodeStep,
-    DecodeSuffix,
     ReplaceWhole,
     Run,
-    StripText,
     bytes_of,
 )
 from tokdfa.tokenizers.normalizers.steps import check_growth, most_characters
 from tokdfa.tokenizers.text_states import TextStates, ends_replaced
+from tokdfa.tokenizers.word_decoding import DecodeSuffix, StripText
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.whole_decoder import StringsOfIds, WholeDecoder

@@ -99,7 +99,7 @@ def forced_after(prefix: str, texts: set[str]) -> str:
 
 
 def differing(made: Judged, texts: set[str], kept: set[str]) -> dict[str, tuple[int, str]]:
-    """Return those of the kept texts along which a jump is not canonical, with the first such jump."""
+    """Return the kept texts along which a jump is not canonical, with the first such jump."""
     found: dict[str, tuple[int, str]] = {}
     for text in kept:
         ids = made.encode(text)

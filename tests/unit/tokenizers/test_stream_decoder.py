@@ -16,8 +16,8 @@ from tests.support.families import FAMILIES, Member
 from tests.support.tokenizer_files import tiktoken_lines
 from tokdfa import StreamDecoder
 from tokdfa.base.errors import LimitExceededError, TokenStreamError, UnsupportedFeatureError, WrongTypeError
-from tokdfa.tokenizers.decoding import StripText
 from tokdfa.tokenizers.stream_decoder import Tuning
+from tokdfa.tokenizers.word_decoding import StripText
 
 BYTES = {bytes((byte,)): byte for byte in range(256)}
 # Decoders of small vocabularies whose states differ: bytes, runs of byte tokens, SentencePiece's, ends of words.

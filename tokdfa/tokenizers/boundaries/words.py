@@ -10,10 +10,11 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.regex.unicode.normalization import Normalizer, spaces
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
-from tokdfa.tokenizers.decoding import DecodeMetaspace, byte_of
+from tokdfa.tokenizers.decoding import byte_of
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer, SpaceAfter
 from tokdfa.tokenizers.pretokenizers.steps import WHITESPACE_SPLIT, Splitting
+from tokdfa.tokenizers.word_decoding import DecodeMetaspace
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.contents import Rewriting

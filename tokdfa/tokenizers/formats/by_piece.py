@@ -11,7 +11,7 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray
 from tokdfa.base.errors import AlphabetError, FileFormatError, LimitExceededError
 from tokdfa.regex.unicode.normalization import Normalizer
-from tokdfa.tokenizers.decoding import DecodeSpaced, DecodeStep
+from tokdfa.tokenizers.decoding import DecodeStep
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Rewriting, SplitContents
 from tokdfa.tokenizers.formats.json_text import HALF, JsonObject, check_surrogates
@@ -21,6 +21,7 @@ from tokdfa.tokenizers.formats.written import PlainFile, Vocabulary
 from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 from tokdfa.tokenizers.models.wordpiece.words import EntryTexts
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
+from tokdfa.tokenizers.word_decoding import DecodeSpaced
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

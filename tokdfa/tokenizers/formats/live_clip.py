@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from tokdfa.tokenizers.decoding import DecodeByteLevel, ReplaceWhole, StripText
+from tokdfa.tokenizers.decoding import DecodeByteLevel, ReplaceWhole
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting
 from tokdfa.tokenizers.formats.live_merging import check_no_format, merging, read_rules, splitting_of
 from tokdfa.tokenizers.formats.live_object import IN_RUST, Live
@@ -15,6 +15,7 @@ from tokdfa.tokenizers.formats.live_wordpiece import GENERAL, read_basic, read_s
 from tokdfa.tokenizers.formats.merges import END_OF_WORD
 from tokdfa.tokenizers.normalizers.steps import Replace
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+from tokdfa.tokenizers.word_decoding import StripText
 
 _SPECIALS = ("<|startoftext|>", "<|endoftext|>")
 _TEXTS = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d"

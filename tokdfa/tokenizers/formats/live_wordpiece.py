@@ -16,7 +16,7 @@ import numpy as np
 
 from tokdfa.base.errors import AlphabetError, FileFormatError, LimitExceededError
 from tokdfa.regex.unicode.normalization import Normalizer
-from tokdfa.tokenizers.decoding import DecodeStep, DecodeWordPiece, DecodeWordPieceApart
+from tokdfa.tokenizers.decoding import DecodeStep
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.by_piece import ByPieceContents
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Rewriting
@@ -25,6 +25,7 @@ from tokdfa.tokenizers.formats.live_object import IN_RUST, NOT_SPECIAL, Live
 from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 from tokdfa.tokenizers.normalizers.python import BasicText, SplitText
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+from tokdfa.tokenizers.word_decoding import DecodeWordPiece, DecodeWordPieceApart
 
 # Classes with BERT's code, and the class of all tokenizers in Python of transformers 4 and 5.
 _AS_BERT = {

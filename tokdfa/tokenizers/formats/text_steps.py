@@ -8,7 +8,7 @@ from typing import TypeVar, get_args
 
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.regex.unicode.normalization import Form, Normalizer
-from tokdfa.tokenizers import decoding
+from tokdfa.tokenizers import decoding, word_decoding
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.formats.json_text import JsonObject
 from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer
@@ -272,7 +272,7 @@ def read_decoder(
             raise step.unmodelled("type", "this step after ByteFallback is not modelled")
         steps.append(made)
         is_joined |= kind == "ByteFallback"
-    return None if steps == ([] if suffix is None else [decoding.DecodeSuffix(suffix)]) else tuple(steps)
+    return None if steps == ([] if suffix is None else [word_decoding.DecodeSuffix(suffix)]) else tuple(steps)
 
 
 def _is_by_character(step: decoding.DecodeStep) -> bool:
@@ -299,15 +299,17 @@ def _read_suffix(step: JsonObject) -> decoding.DecodeStep:
     suffix = step.get("suffix", str)
     if not suffix:
         raise step.unmodelled("suffix", "the suffix is empty")
-    return decoding.DecodeSuffix(suffix)
+    return word_decoding.DecodeSuffix(suffix)
 
 
 _DECODERS: dict[str, Callable[[JsonObject], decoding.DecodeStep]] = {
     "Replace": lambda step: decoding.DecodeReplace(_read_replace(step)),
     "ByteFallback": lambda _: decoding.ByteFallback(),
-    "Metaspace": lambda step: decoding.DecodeMetaspace(read_metaspace(step)[0], read_metaspace(step)[1] != "never"),
+    "Metaspace": lambda step: word_decoding.DecodeMetaspace(
+        read_metaspace(step)[0], read_metaspace(step)[1] != "never"
+    ),
     "BPEDecoder": _read_suffix,
-    "WordPiece": lambda step: decoding.DecodeWordPiece(
-        step.get("prefix", str), decoding.CLEANUP if step.get("cleanup", bool) else ()
+    "WordPiece": lambda step: word_decoding.DecodeWordPiece(
+        step.get("prefix", str), word_decoding.CLEANUP if step.get("cleanup", bool) else ()
     ),
 }

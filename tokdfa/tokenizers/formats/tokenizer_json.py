@@ -11,7 +11,7 @@ import numpy as np
 
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.regex.unicode.utf8 import BYTE_OF, is_spelled
-from tokdfa.tokenizers.decoding import BYTE_TOKENS, DecodeSuffix, bytes_of
+from tokdfa.tokenizers.decoding import BYTE_TOKENS, bytes_of
 from tokdfa.tokenizers.encoding.symbols import Fallback
 from tokdfa.tokenizers.formats.contents import AnyContents, Contents, Rewriting, has_bytes
 from tokdfa.tokenizers.formats.json_text import JsonObject, as_serde_json, parse_object
@@ -20,6 +20,7 @@ from tokdfa.tokenizers.formats.text_steps import read_decoder
 from tokdfa.tokenizers.formats.top_level import read_left_out, read_specials, read_steps
 from tokdfa.tokenizers.formats.vocabulary import over_bytes, over_characters
 from tokdfa.tokenizers.formats.written import Pairs, Vocabulary, check_vocabulary, joined, read_plain
+from tokdfa.tokenizers.word_decoding import DecodeSuffix
 
 
 def read_tokenizer_json(data: bytes, path: Path, *, of_object: bool = False) -> AnyContents:

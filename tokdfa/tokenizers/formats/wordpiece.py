@@ -9,7 +9,6 @@ from typing import ClassVar, Final, Literal, NamedTuple
 
 from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.regex.unicode.normalization import Normalizer, spaces
-from tokdfa.tokenizers.decoding import DecodeWordPiece
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.by_piece import (
     ByPieceContents,
@@ -27,6 +26,7 @@ from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer, WordNo
 from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 from tokdfa.tokenizers.normalizers.steps import Chain
 from tokdfa.tokenizers.pretokenizers.steps import BERT, Splitting
+from tokdfa.tokenizers.word_decoding import DecodeWordPiece
 
 # The names in BERT's vocabularies of tokens that represent no text.
 _SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")

@@ -9,7 +9,7 @@ from typing import Any
 
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.regex.unicode.normalization import Normalizer
-from tokdfa.tokenizers import decoding
+from tokdfa.tokenizers import decoding, word_decoding
 from tokdfa.tokenizers.formats.writers.draft import unwritable
 from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer
 from tokdfa.tokenizers.normalizers import steps as normalizers
@@ -184,12 +184,12 @@ def _decoder_steps(step: decoding.DecodeStep) -> list[Fields]:
             return [{"type": "Fuse"}, {"type": "Strip", "content": character, "start": count, "stop": 0}]
         case decoding.DecodeStrip(character, count):
             return [{"type": "Strip", "content": character, "start": count, "stop": 0}]
-        case decoding.DecodeMetaspace(replacement, drops):
+        case word_decoding.DecodeMetaspace(replacement, drops):
             scheme = "always" if drops else "never"
             return [{"type": "Metaspace", "replacement": replacement, "prepend_scheme": scheme, "split": True}]
-        case decoding.DecodeSuffix(suffix):
+        case word_decoding.DecodeSuffix(suffix):
             return [{"type": "BPEDecoder", "suffix": suffix}]
-        case decoding.DecodeWordPiece(prefix, cleanups):
+        case word_decoding.DecodeWordPiece(prefix, cleanups):
             return [{"type": "WordPiece", "prefix": prefix, "cleanup": bool(cleanups)}]
         case decoding.DecodeSentencePiece():
             steps: list[decoding.DecodeStep] = [

@@ -26,11 +26,12 @@ from tokdfa.kernels.unigram.accept import (
 from tokdfa.regex.unicode.normalization import spaces
 from tokdfa.tokenizers.boundaries.words import UnigramBoundaries
 from tokdfa.tokenizers.decoder import Spellings, spellings
-from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, byte_of
+from tokdfa.tokenizers.decoding import DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.models.unigram.segmenter import BEGINNING, Acceptor, Before, WrongWords
 from tokdfa.tokenizers.models.unigram.texts import one_pass
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer
 from tokdfa.tokenizers.normalizers.steps import Chain, Replace, Strip
+from tokdfa.tokenizers.word_decoding import DecodeMetaspace
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import UnigramTokenizer

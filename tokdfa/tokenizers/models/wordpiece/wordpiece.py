@@ -16,8 +16,8 @@ from tokdfa.regex.unicode.normalization import tables
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.boundaries.words import SpacedBoundaries
 from tokdfa.tokenizers.decoder import Decoded, Decoder, Spellings, spellings
-from tokdfa.tokenizers.decoding import CLEANUP
 from tokdfa.tokenizers.models.model import Direct, Model
+from tokdfa.tokenizers.word_decoding import CLEANUP
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.encoding.stream import EncodingStream
