@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from tokdfa.cli import options
 from tokdfa.cli.ids import ids_and_documents, of_file
-from tokdfa.cli.loading import remark_unsplit
+from tokdfa.cli.loading import of_both, remark_unsplit
 from tokdfa.cli.output import counted, print_fields, print_json, say, shown_ids
 
 if TYPE_CHECKING:
@@ -18,23 +18,6 @@ if TYPE_CHECKING:
 
 _SHAPES = 8
 _OF_IDS = ("output", "special", "documents", "documents_b", "dtype", "dtype_b", "field", "field_b")
-
-
-class _Sides(TypedDict):
-    """The options of reading A and B; the options of A hold for B, too, unless it has its own."""
-
-    documents: str | None
-    documents_b: str | None
-    dtype: str | None
-    dtype_b: str | None
-    field: str | None
-    field_b: str | None
-    pretokenizer: str | None
-    pretokenizer_b: str | None
-    specials: str | None
-    specials_b: str | None
-    format_name: str | None
-    format_name_b: str | None
 
 
 def _new_file(ctx: click.Context, parameter: click.Parameter, path: Any) -> Any:
@@ -64,18 +47,12 @@ def _new_file(ctx: click.Context, parameter: click.Parameter, path: Any) -> Any:
     default="drop",
     help="Whether control tokens, such as <s>, add nothing to the text (drop, the default), or are spelled (keep).",
 )
-@options.documents
-@click.option("--documents-b", metavar="SEPARATOR_ID|INDEX_FILE|none", help="The same for IDS_B, if it differs.")
-@options.dtype
-@click.option("--dtype-b", metavar="TYPE", help="The same for IDS_B, if it differs.")
-@options.field
-@click.option("--field-b", metavar="FIELD", help="The same for IDS_B, if it differs.")
-@options.pretokenizer
-@click.option("--pretokenizer-b", metavar="NAME|PATTERN|none", help="The same for B, if it differs.")
-@options.specials
-@click.option("--specials-b", metavar="FILE|NAME", help="The same for B, if it differs.")
-@options.format
-@click.option("--format-b", "format_name_b", metavar="FORMAT", help="The same for B, if it differs.")
+@of_both(
+    {
+        **dict.fromkeys((options.documents, options.dtype, options.field), "IDS_B"),
+        **dict.fromkeys((options.pretokenizer, options.specials, options.format), "B"),
+    }
+)
 @options.time_limit(
     "For all texts: search for N seconds of processor time at most; then the status is 2, or the answer "
     "a bound that is proven.",
@@ -89,7 +66,7 @@ def command(
     special: Literal["drop", "keep"],
     max_seconds: float,
     as_json: bool,
-    **sides: Unpack[_Sides],
+    sides: tuple[dict[str, Any], dict[str, Any]],
 ) -> int:
     r"""Cut two streams of ids of one text into units, at the boundaries that both share.
 
@@ -112,21 +89,17 @@ def command(
     """
     if len(tokenizers_and_ids) not in (2, 4):
         raise click.UsageError("give A, IDS_A, B and IDS_B, in this order; or only A and B, for all texts")
-    asked: dict[str, Any] = dict(sides)
-    names = ("documents", "dtype", "field", "pretokenizer", "specials", "format_name")
-    of_a = {name: asked[name] for name in names}
-    of_b = {name: asked[name] if asked[f"{name}_b"] is None else asked[f"{name}_b"] for name in names}
     if len(tokenizers_and_ids) == 2:
         a, b = tokenizers_and_ids
         if any(map(options.is_given, _OF_IDS)):
             raise click.UsageError("options about units and ids are for IDS_A and IDS_B")
-        return _print_longest((a, b), (of_a, of_b), max_seconds, as_json)
+        return _print_longest((a, b), sides, max_seconds, as_json)
     if options.is_given("max_seconds"):
         raise click.UsageError("--max-seconds is for all texts, without IDS_A and IDS_B")
     a, ids_a, b, ids_b = tokenizers_and_ids
     if ids_a == ids_b == "-":
         raise click.UsageError("standard input is one stream, so IDS_A and IDS_B cannot both be -")
-    alignment = _aligned((a, b), (ids_a, ids_b), (of_a, of_b), special)
+    alignment = _aligned((a, b), (ids_a, ids_b), sides, special)
     if output is not None:
         alignment.save(output)
     fields = {"a": a, "b": b, **_fields(alignment)}
@@ -147,9 +120,7 @@ def _aligned(
     from tokdfa.jobs.alignment.api import align
     from tokdfa.tokenizers.loading import load_unsplit
 
-    both = [
-        load_unsplit(a, specials=of["specials"], format=of["format_name"]) for a, of in zip(paths, options, strict=True)
-    ]
+    both = [load_unsplit(a, specials=of["specials"], format=of["format"]) for a, of in zip(paths, options, strict=True)]
     (ids_a, starts_a), (ids_b, starts_b) = map(_stream, both, stores, options)
     return align(both[0], ids_a, both[1], ids_b, documents_a=starts_a, documents_b=starts_b, special=special)
 
@@ -162,7 +133,7 @@ def _print_longest(
     from tokdfa.tokenizers.loading import load
 
     both = [
-        load(a, pretokenizer=of["pretokenizer"], specials=of["specials"], format=of["format_name"])
+        load(a, pretokenizer=of["pretokenizer"], specials=of["specials"], format=of["format"])
         for a, of in zip(paths, options, strict=True)
     ]
     for tokenizer, path, of, option in zip(both, paths, options, ("", "-b"), strict=True):

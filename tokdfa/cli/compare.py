@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import click
 
 from tokdfa.base.errors import FileFormatError
 from tokdfa.base.files import read_named
 from tokdfa.cli import options
-from tokdfa.cli.loading import remark_unsplit
+from tokdfa.cli.loading import of_both, remark_unsplit
 from tokdfa.cli.output import print_fields, print_json, stages, write_certificate
 
 if TYPE_CHECKING:
@@ -38,19 +38,6 @@ class _Question(TypedDict):
     special_tokens: Literal["found", "plain"] | None
 
 
-class _Sides(TypedDict):
-    """The options of loading A and B; the options of A hold for B, too, unless it has its own."""
-
-    pretokenizer: str | None
-    pretokenizer_b: str | None
-    specials: str | None
-    specials_b: str | None
-    unicode: str | None
-    unicode_b: str | None
-    format_name: str | None
-    format_name_b: str | None
-
-
 @click.command("compare")
 @click.argument("a")
 @click.argument("b")
@@ -61,14 +48,7 @@ class _Sides(TypedDict):
     type=click.Choice(["found", "plain"]),
     help="Whether special tokens are found in texts, on both sides, or are text like any other; default: as each does.",
 )
-@options.pretokenizer
-@click.option("--pretokenizer-b", metavar="NAME|PATTERN|none", help="The same for B, if it differs.")
-@options.specials
-@click.option("--specials-b", metavar="FILE|NAME", help="The same for B, if it differs.")
-@options.unicode
-@click.option("--unicode-b", metavar="NAME==VERSION", help="The same for B, if it differs.")
-@options.format
-@click.option("--format-b", "format_name_b", metavar="FORMAT", help="The same for B, if it differs.")
+@of_both(dict.fromkeys((options.pretokenizer, options.specials, options.unicode, options.format), "B"))
 @click.option(
     "--known",
     "known_path",
@@ -89,7 +69,7 @@ def command(
     certificate_path: str | None,
     html_path: str | None,
     as_json: bool,
-    **sides: Unpack[_Sides],
+    sides: tuple[dict[str, Any], dict[str, Any]],
 ) -> int:
     r"""Decide whether two tokenizers ever differ: whether A and B give every text the same ids.
 
@@ -112,10 +92,7 @@ def command(
         raise click.UsageError("--certificate proves all texts; leave it out, or --texts")
     question: _Question = {"ignore_ids": ignore_ids, "texts": texts, "special_tokens": special_tokens}
     with stages() as say_stage:
-        asked: dict[str, Any] = dict(sides)
-        names = {"pretokenizer": "pretokenizer", "specials": "specials", "format": "format_name", "unicode": "unicode"}
-        of_a = {keyword: asked[name] for keyword, name in names.items()}
-        of_b = {keyword: asked[f"{name}_b"] or asked[name] for keyword, name in names.items()}
+        of_a, of_b = sides
         both = load(a, **of_a), load(b, **of_b)
         wanted = both if as_json or known_path is not None else ()
         fingerprints = {side: tokenizer.fingerprint for side, tokenizer in zip("ab", wanted, strict=False)}

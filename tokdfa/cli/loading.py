@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar, cast
 
@@ -53,6 +53,34 @@ def tokenizer_options(run: Callable[..., int]) -> Callable[..., int]:
         return status
 
     return options.pretokenizer(options.specials(options.unicode(options.format(options.lowercase(with_loading)))))
+
+
+def of_both(shared: Mapping[Callable[..., Any], str]) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Return what gives a command some options twice: of A, and with -b of B; the words are its name there.
+
+    The command takes them as `sides`, the values of A and of B by option. The options of A hold for B, too, unless it
+    has its own.
+    """
+
+    def give(run: Callable[..., int]) -> Callable[..., int]:
+        @wraps(run)
+        def with_sides(*arguments: Any, **others: Any) -> int:
+            of_a = {word: others.pop(name) for word, name in names.items()}
+            own = {word: others.pop(f"{name}_b") for word, name in names.items()}
+            of_b = {word: of_a[word] if value is None else value for word, value in own.items()}
+            return run(*arguments, sides=(of_a, of_b), **others)
+
+        names: dict[str, str] = {}
+        for option, other in reversed([*shared.items()]):
+            (known,) = option(lambda: None).__click_params__
+            word = known.opts[0].removeprefix("--")
+            names[word] = known.name
+            help = f"The same for {other}, if it differs."
+            click.option(f"--{word}-b", f"{known.name}_b", metavar=known.metavar, help=help)(with_sides)
+            option(with_sides)
+        return with_sides
+
+    return give
 
 
 def load_tokenizer(tok: str, loading: Loading) -> AnyTokenizer:
