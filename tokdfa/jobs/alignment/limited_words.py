@@ -7,7 +7,7 @@ is shared. Then a unit has at most one whole word, and the part of such a token 
 
 from __future__ import annotations
 
-from tokdfa.jobs.measures.product import Side
+from tokdfa.jobs.measures.side import Side
 from tokdfa.tokenizers.tokenizer import WordPieceTokenizer
 
 

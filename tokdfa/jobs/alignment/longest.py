@@ -25,8 +25,9 @@ from tokdfa.jobs.alignment.limited_words import most_by_words
 from tokdfa.jobs.comparison.parts import Parts
 from tokdfa.jobs.measures.attained import Texts
 from tokdfa.jobs.measures.of_tokenizers import exact_streams_of, streams_of
-from tokdfa.jobs.measures.product import Node, Product, Side
+from tokdfa.jobs.measures.product import Node, Product
 from tokdfa.jobs.measures.product_graph import ProductGraph
+from tokdfa.jobs.measures.side import Side
 from tokdfa.tokenizers.fingerprint import fingerprint
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import WordPieceTokenizer, has_rules
@@ -315,12 +316,11 @@ def _is_cut(word: bytes) -> bool:
     return False
 
 
-def _states(side: Side, labels: Int32Array) -> list[tuple[int, int]]:
-    """Return the base and the row before each label of a path, and after the last one."""
-    states = [(0, 0)]
+def _states(side: Side, labels: Int32Array) -> list[int]:
+    """Return the state before each label of a path, and after the last one."""
+    states = [0]
     for label in labels.tolist():
-        base = int(side.streams.after(*states[-1], np.array([label], dtype=np.int32))[0])
-        states.append((base, int(side.streams.sets.row_of[label])))
+        states += side.step(states[-1], label)
     return states
 
 

@@ -11,27 +11,30 @@ from tokdfa.base.errors import LimitExceededError
 from tokdfa.jobs.measures.attained import MOST_TRIED, Texts
 from tokdfa.jobs.measures.climbing import RESET
 from tokdfa.jobs.measures.extremes import Extreme
+from tokdfa.jobs.measures.gaining_cycles import Found, GainingCycles, texts_of
 from tokdfa.jobs.measures.of_tokenizers import streams_of
-from tokdfa.jobs.measures.pairs import Found, Product, Side
+from tokdfa.jobs.measures.product import Product
 from tokdfa.jobs.measures.ratios import Pumped, pumped
+from tokdfa.jobs.measures.side import Side
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 
 def most_of_other(texts: Texts, other: AnyTokenizer) -> Extreme:
     """Return the most tokens of another tokenizer for each token of this one."""
     texts.begin_question()
-    product = Product(Side(texts.streams), Side(streams_of(other, texts.language)), texts.paths.budget)
-    value, stream = _first(texts, other, product)
-    proved = max(Fraction(product.greatest), value)
+    sides = Side(texts.streams), Side(streams_of(other, texts.language))
+    value, stream = _first(texts, other, sides)
+    cycles = GainingCycles(Product(*sides, texts.paths.budget, keeps_rows=True))
+    proved = max(Fraction(cycles.greatest), value)
     try:
         if value < proved:
-            product.prepare()
+            cycles.prepare()
         # Paths that begin anywhere are few, but a cycle of them may be of no text.
         for from_start in (False, True):
             ratio = value if from_start else max(value, Fraction(1))
             while ratio < proved:
                 tried = ratio if from_start else _between(ratio, proved)
-                found = product.cycle(tried, from_start=from_start)
+                found = cycles.cycle(tried, from_start=from_start)
                 if found is None:
                     proved = tried
                     continue
@@ -39,7 +42,7 @@ def most_of_other(texts: Texts, other: AnyTokenizer) -> Extreme:
                 if ratio > value and _ratio_of(texts, better, other, texts.paths.budget) == ratio:
                     value, stream = ratio, better
     except LimitExceededError:
-        proved = max(min(proved, Fraction(product.greatest)), value)
+        proved = max(min(proved, Fraction(cycles.greatest)), value)
     return texts.extreme(stream, value, proved)
 
 
@@ -85,11 +88,11 @@ def _ratio_of(texts: Texts, stream: Pumped, other: AnyTokenizer, budget: Budget)
     return Fraction(more[0] - less[0], more[1] - less[1])
 
 
-def _first(texts: Texts, other: AnyTokenizer, product: Product) -> tuple[Fraction, Pumped]:
+def _first(texts: Texts, other: AnyTokenizer, sides: tuple[Side, Side]) -> tuple[Fraction, Pumped]:
     """Return a text with many tokens of another tokenizer for each token, or one that is repeated, and their ratio."""
     found: list[tuple[Fraction, Pumped]] = []
     budget = texts.paths_to_texts.budget
-    both = (Pumped(after=ids) for ids in product.texts(budget))
+    both = (Pumped(after=labels) for labels in texts_of(Product(*sides, budget, keeps_rows=True)))
     for streams in (_single(texts, other), texts.short(), both):
         tried = ((_ratio_of(texts, stream, other, budget), stream) for stream in islice(streams, 2 * MOST_TRIED))
         found = [(ratio, stream) for ratio, stream in tried if ratio is not None]

@@ -6,7 +6,7 @@ from tokdfa.jobs.measures.product import START, Arc, Node, Product
 
 
 class ProductGraph:
-    """All states of a product that lead to the end of a text, with the arcs between them."""
+    """All states of a product that lead to the end of a text, with the longest arc from one to another."""
 
     def __init__(self, product: Product) -> None:
         self.product = product
@@ -16,7 +16,7 @@ class ProductGraph:
         waiting = [START]
         sources: dict[Node, list[tuple[Node, Arc]]] = {START: []}
         for node in waiting:  # It grows while it is iterated over.
-            arcs[node] = [*product.arcs(node)]
+            arcs[node] = self._longest_arcs(node)
             for arc in arcs[node]:
                 if arc.target not in sources:
                     sources[arc.target] = []
@@ -33,9 +33,17 @@ class ProductGraph:
                     ending.append(source)
         self.arcs = {node: [arc for arc in arcs[node] if arc.target in self.out] for node in ending}
 
+    def _longest_arcs(self, node: Node) -> list[Arc]:
+        found: dict[Node, Arc] = {}
+        for arc in self.product.arcs(node):
+            known = found.setdefault(arc.target, arc)
+            if len(self.word(known)) < len(self.word(arc)):
+                found[arc.target] = arc
+        return [*found.values()]
+
     def word(self, arc: Arc) -> bytes:
         """Return the bytes that the first side reads."""
-        return self.product.a.words[arc.label_a] if arc.label_a >= 0 else b""
+        return self.product.a.words[arc.label]
 
     def way_to(self, node: Node) -> bytes:
         """Return the bytes that the first side reads up to a state."""
