@@ -15,12 +15,11 @@ import pytest
 
 import tokdfa
 from tests.campaigns.evidence.tally import Tally
-from tests.support import normalized, random_files, real_tokenizers, rollouts
+from tests.support import normalized, real_tokenizers, rollouts
 from tests.support.editing import edited
 from tests.support.real_tokenizers import CORPORA, Real, extra
 from tests.support.seeds import seeds
 from tests.support.tokenizer_files import added_token, tokenizer_json
-from tokdfa.jobs.rollouts.spans import SpanClass
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 QWEN_PATTERN = (
@@ -75,16 +74,6 @@ def sentencepiece_words(path: Path) -> Callable[[int], bytes]:
     return word_of
 
 
-def found(check: tokdfa.RolloutCheck) -> list[rollouts.Expected]:
-    rows = [
-        rollouts.Expected(each.value, violation.start, violation.start + len(violation.ids), violation.canonical_ids)
-        for each in SpanClass
-        for violation in check.of_class(each)
-    ]
-    # A span without ids is before the one that begins there.
-    return sorted(rows, key=lambda row: (row.start, row.stop))
-
-
 def check_rollout(peer: Peer, ids: list[int], drawn: random.Random, counts: Counter[str]) -> None:
     mask = rollouts.sampled(drawn, len(ids))
     # SentencePiece puts a space before a text, and takes it away again.
@@ -105,7 +94,7 @@ def check_rollout(peer: Peer, ids: list[int], drawn: random.Random, counts: Coun
         check = tokdfa.check_rollout(peer.tokenizer, given, mask)
     else:
         check = tokdfa.check_rollout(peer.tokenizer, given, mask[prompt:], prompt)
-    assert found(check) == expected, (peer.real.name, given, mask)
+    assert rollouts.found(check) == expected, (peer.real.name, given, mask)
     assert bool(check) == (not any(row.name == "bugs" for row in expected))
     assert check.sampled == sum(mask)
     counts.update(row.name for row in expected)
@@ -183,7 +172,7 @@ def check_normalized(peer: Peer, ids: list[int], drawn: random.Random, counts: C
         text = "" if is_bad else b"".join(words[at] for at in places).decode()
         is_normal &= as_form(text) == text
         again += [ids[at] for at in places] if is_bad else peer.real.encode(text)
-    spans = found(tokdfa.check_rollout(peer.tokenizer, ids, mask))
+    spans = rollouts.found(tokdfa.check_rollout(peer.tokenizer, ids, mask))
     if is_normal:
         assert spans == rollouts.spans(peer.real.encode, peer.word_of, ids, mask), (ids, mask)
     repaired, at = [], 0
@@ -302,69 +291,3 @@ def test_many_rollouts_of_small_tokenizers(tmp_path: Path, tally: Tally) -> None
         assert_small_rollouts(1000 + seed, tmp_path / "tokenizer.json", 12, counts)
     print(dict(counts))
     tally("rollouts", "random cases", 12 * len(seeds(2000)))
-
-
-# Files with every step that is modelled: repairing the spans gives the library's ids for the text.
-
-
-def assert_file_repaired(kind: str, seed: int, path: Path, counts: Counter[str]) -> None:
-    library = pytest.importorskip("tokenizers")
-    drawn = random.Random(seed)
-    fields = random_files.KINDS[kind](drawn)
-    path.write_text(json.dumps(fields), encoding="utf-8")
-    try:
-        tokenizer = tokdfa.load(path)
-        peer = library.Tokenizer.from_str(json.dumps(fields))
-    except BaseException:  # Some sequences of normalizers crash the library.
-        counts["refused"] += 1
-        return
-    peer.no_truncation()
-    peer.no_padding()
-    if fields["decoder"] is None:
-        peer.decoder = library.decoders.ByteLevel()
-    contents = tuple(token["content"] for token in fields["added_tokens"])
-    vocabulary = sorted({*fields["model"]["vocab"].values(), *(token["id"] for token in fields["added_tokens"])})
-    for _ in range(10):
-        try:
-            ids = peer.encode(random_files.TEXTS[kind](drawn, contents), add_special_tokens=False).ids
-            ids = edited(drawn, ids, vocabulary, range(3))
-            again = peer.encode(peer.decode(ids, skip_special_tokens=False), add_special_tokens=False).ids
-        except BaseException:
-            continue
-        mask = rollouts.sampled(drawn, len(ids))
-        check = tokdfa.check_rollout(tokenizer, ids, mask)
-        spans = found(check)
-        if any(row.canonical is None for row in spans):
-            counts["no text"] += 1
-            continue
-        repaired, at = [], 0
-        for row in spans:
-            assert row.start >= at, (seed, ids, spans)
-            repaired += [*ids[at : row.start], *(row.canonical or ())]
-            at = row.stop
-            flags = {*mask[row.start : row.stop]}
-            if flags:
-                name = "junctions" if len(flags) > 1 else "drift" if flags == {1} else "bugs"
-                assert row.name == name, (seed, ids, spans)
-            counts[row.name] += 1
-        assert repaired + ids[at:] == again, (seed, ids, spans)
-        assert bool(spans) == (ids != again), (seed, ids)
-        counts["canonical"] += not spans
-
-
-@pytest.mark.parametrize("kind", random_files.KINDS)
-def test_repairing_gives_what_the_library_gives(kind: str, tmp_path: Path) -> None:
-    counts: Counter[str] = Counter()
-    for seed in range(20):
-        assert_file_repaired(kind, seed, tmp_path / "tokenizer.json", counts)
-    assert min(counts[name] for name in ("bugs", "drift", "junctions", "canonical")) > 3, counts
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", random_files.KINDS)
-def test_repairing_gives_what_the_library_gives_many_times(kind: str, tmp_path: Path, tally: Tally) -> None:
-    counts: Counter[str] = Counter()
-    for seed in seeds(1000):
-        assert_file_repaired(kind, seed, tmp_path / "tokenizer.json", counts)
-    print(kind, dict(counts))
-    tally("rollouts", "random cases", len(seeds(1000)))

@@ -7,6 +7,9 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+import tokdfa
+from tokdfa.jobs.rollouts.spans import SpanClass
+
 Encode = Callable[[str], list[int]]
 
 
@@ -17,6 +20,17 @@ class Expected(NamedTuple):
     start: int
     stop: int
     canonical: tuple[int, ...] | None
+
+
+def found(check: tokdfa.RolloutCheck) -> list[Expected]:
+    """Return the spans of a rollout in order."""
+    rows = [
+        Expected(each.value, violation.start, violation.start + len(violation.ids), violation.canonical_ids)
+        for each in SpanClass
+        for violation in check.of_class(each)
+    ]
+    # A span without ids is before the one that begins there.
+    return sorted(rows, key=lambda row: (row.start, row.stop))
 
 
 def _symbols(data: bytes) -> list[tuple[int, int, bool]]:

@@ -25,6 +25,7 @@ from tests.campaigns.standing.laws import (
     histories,
     masking,
     replacing,
+    rollouts,
     streams,
     verdicts,
 )
@@ -43,6 +44,7 @@ PROMISES = {
     "name": "searching",
     "rewrite": "searching",
     "ban": "searching",
+    "rollout": "rollouts",
     "guide": "encoding",
     "history": "encoding",
     "bound": "crashes",
@@ -64,6 +66,7 @@ LAWS: dict[str, Callable[[Member, random.Random], Counter[str]]] = {
     "name": finding.check_named,
     "rewrite": replacing.check,
     "ban": banning.check,
+    "rollout": rollouts.check,
     "guide": masking.check,
     "history": histories.check,
     "bound": bounds.check,
