@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
 import os
@@ -89,10 +88,6 @@ class Browser:
             code = CODES.get(key, 0)
             self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=text, windowsVirtualKeyCode=code)
             self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
-
-    def screenshot(self, path: Path, *, whole: bool = False) -> None:
-        picture = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
-        path.write_bytes(base64.b64decode(picture))
 
     def _receive(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:

@@ -24,14 +24,6 @@ PATTERNS = (
 )
 
 
-def source_module(text: str, name: str = "standing_alone") -> ModuleType:
-    """Return the module of a source of the checker."""
-    module = ModuleType(name)
-    module.__file__ = str(SOURCE)
-    exec(compile(text, name, "exec"), module.__dict__)
-    return module
-
-
 def load_checker() -> ModuleType:
     """Return the checker, imported from its file and not as a part of tokdfa."""
     spec = importlib.util.spec_from_file_location("standing_alone", SOURCE)

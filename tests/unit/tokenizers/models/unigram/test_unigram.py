@@ -64,7 +64,7 @@ def test_models_with_any_options_agree_with_the_library(library: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("library", ANY)
-def test_many_models_agree_with_the_library(library: str, tally: Tally) -> None:
+def test_any_models_agree_with_the_library(library: str, tally: Tally) -> None:
     met = met_by_models(ANY[library], seeds(2500))
     print(library, dict(met))
     assert met["models"] > len(seeds(2500)) // 2
