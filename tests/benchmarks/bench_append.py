@@ -4,7 +4,7 @@
 
 Each text grows by a kilobyte a call, from 200,000 ids on, so each call of `append` finds another text before it. The
 kinds are prose in English, many languages, and one endless run of a letter, which no tokenizer cuts. Times are
-processor time, medians in µs. The ids are compared with those of the library at the end.
+processor time, medians in µs. The ids are compared with the library's at the end.
 """
 
 from __future__ import annotations

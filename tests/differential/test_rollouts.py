@@ -15,8 +15,10 @@ import pytest
 
 import tokdfa
 from tests.campaigns.evidence.tally import Tally
-from tests.support import normalized, real_tokenizers, rollouts
+from tests.campaigns.standing.laws import rollouts as laws
+from tests.support import normalized, random_files, real_tokenizers, rollouts
 from tests.support.editing import edited
+from tests.support.families import of_tokenizer_json
 from tests.support.real_tokenizers import CORPORA, Real, extra
 from tests.support.seeds import seeds
 from tests.support.tokenizer_files import added_token, tokenizer_json
@@ -291,3 +293,17 @@ def test_many_rollouts_of_small_tokenizers(tmp_path: Path, tally: Tally) -> None
         assert_small_rollouts(1000 + seed, tmp_path / "tokenizer.json", 12, counts)
     print(dict(counts))
     tally("rollouts", "random cases", 12 * len(seeds(2000)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", random_files.KINDS)
+def test_repairing_gives_what_the_library_gives_many_times(kind: str, tally: Tally) -> None:
+    counts, chosen = Counter[str](), seeds(1000)
+    for seed in chosen:
+        drawn = random.Random(seed)
+        member = of_tokenizer_json(kind, random_files.KINDS[kind](drawn))
+        if member is not None:
+            counts += laws.check(member, drawn) + laws.check(member, drawn)
+    print(kind, dict(counts))
+    assert min(counts[name] for name in ("bugs", "drift", "junctions", "canonical")) > len(chosen) // 20
+    tally("rollouts", "random cases", len(chosen))

@@ -1,4 +1,4 @@
-"""Real tokenizers next to their libraries: those of TOKDFA_DATA, and those of the folder TOKDFA_FAMILIES."""
+"""Real tokenizers next to their libraries: from the folders TOKDFA_DATA and TOKDFA_FAMILIES."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def assert_found(
 
 
 def ends_of(member: Member, ids: list[int]) -> list[int] | None:
-    """Return the end of each id in the bytes of the text; None if its beginnings are not those of its first ids."""
+    """Return the end of each id in the bytes of the text; None if the first ids have another text alone."""
     parts = [member.spell(ids[:n]) for n in range(1, len(ids) + 1)]
     if member.ends_differ or not all(part is not None and (parts[-1] or b"").startswith(part) for part in parts):
         return None
