@@ -8,7 +8,7 @@ as they are reached. The states from which no stream ends are found first, and l
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
+from collections import ChainMap, OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
@@ -130,10 +130,8 @@ class ProductStreams(Streams):
         # One entry a position, and False at the end for labels that no row forbids.
         counts = sets.count_forbidding(np.arange(-1, len(sets.id_at), dtype=np.int32), np.arange(self.n_rows))
         self._is_ever_forbidden: BoolArray = np.roll(counts > 1, -1)  # Row `ALL` is one
-        # For each base, the rows from which a stream ends; None while they are not needed.
-        self._live: list[BoolArray] | None = None
-        if self._text is not None or has_dead_ends:
-            self._live = self._find_live()
+        # The rows from which a stream ends, for each base that is not final and was met so far; None if from all.
+        self._live: dict[int, BoolArray] | None = {} if has_dead_ends or texts is not None else None
 
     def edges(self, base: int) -> Edges:
         # Those asked for last are kept.
@@ -142,6 +140,7 @@ class ProductStreams(Streams):
             return self._known[base]
         edges = self._all_edges(base)
         if self._live is not None:
+            self._live |= self._found_live(edges, self._live)
             kept = np.flatnonzero(self._ends_after(edges, self._live))
             edges = Edges(*(part[kept] for part in edges))
         self._known[base] = edges
@@ -175,34 +174,38 @@ class ProductStreams(Streams):
                 self._keys.append(key)
         return Edges(labels, numbers[inverse], np.full(len(labels), -1, np.int32), self.sets.position[labels])
 
-    def _ends_after(self, edges: Edges, live: list[BoolArray]) -> BoolArray:
+    def _ends_after(self, edges: Edges, live: Mapping[int, BoolArray]) -> BoolArray:
         """Return for each label of some edges whether a stream ends after it."""
         rows = self.sets.row_of[edges.labels]
-        found = np.zeros(len(rows), dtype=np.bool_)
-        for target in np.unique(edges.free).tolist():
+        found = np.ones(len(rows), dtype=np.bool_)
+        for target in self._not_final_after(edges):
             these = np.flatnonzero(edges.free == target)
             found[these] = live[target][rows[these]]
         return found
 
-    def _find_live(self) -> list[BoolArray]:
-        """Return for each base and row whether a stream ends after such a state: the least fixed point."""
-        base = 0
-        while base < len(self._keys):
-            self._all_edges(base)
-            base += 1
-        every = np.ones(self.n_rows, dtype=np.bool_)
-        waiting = [base for base in range(len(self._keys)) if not self.is_final(base)]
-        live = [every] * len(self._keys)
-        for base in waiting:
-            live[base] = ~every
-        changed = True
+    def _not_final_after(self, edges: Edges) -> list[int]:
+        return [base for base in np.unique(edges.free).tolist() if not self.is_final(base)]
+
+    def _found_live(self, edges: Edges, known: dict[int, BoolArray]) -> dict[int, BoolArray]:
+        """Return for each base and row whether a stream ends after such a state: the least fixed point.
+
+        The bases are those that follow some edges without a final base between, and are not known.
+        """
+        live: dict[int, BoolArray] = {}
+        waiting = self._not_final_after(edges)
+        for base in waiting:  # It grows during the loop.
+            if base not in live and base not in known:
+                live[base] = np.zeros(self.n_rows, dtype=np.bool_)
+                waiting += self._not_final_after(self._all_edges(base))
+        found = ChainMap(live, known)
+        changed = bool(live)
         while changed:
             changed = False
-            for base in reversed(waiting):
+            for base in reversed(live):
                 edges = self._all_edges(base)
-                found = self._are_free(edges.position[self._ends_after(edges, live)])
-                changed |= bool((found > live[base]).any())
-                live[base] = found
+                rows = self._are_free(edges.position[self._ends_after(edges, found)])
+                changed |= bool((rows > live[base]).any())
+                live[base] = rows
         return live
 
     def _are_free(self, positions: Int32Array) -> BoolArray:
