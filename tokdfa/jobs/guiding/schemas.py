@@ -11,11 +11,13 @@ import json
 import re
 import warnings
 from collections.abc import Mapping
+from itertools import combinations, starmap
 from typing import Any, NoReturn
 
 import numpy as np
 
 from tokdfa.automata.lift import language
+from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.errors import PatternError, UnsupportedFeatureError
 
 LONGEST = 200
@@ -94,7 +96,7 @@ def pattern_of_schema(
     narrowing = _Narrowing(where, longest)
     narrowed = narrowing.of(read, "$")
     for group in _GROUPS:
-        if isinstance(read.get(group), Mapping):
+        if isinstance(read, Mapping) and isinstance(read.get(group), Mapping):
             narrowed[group] = {name: narrowing.of(one, f"$.{group}.{name}") for name, one in read[group].items()}
     try:
         pattern: str = build_regex_from_schema(json.dumps(narrowed), whitespace)
@@ -129,18 +131,20 @@ class _Narrowing:
                 of_type = {"type"} if keyword in ("const", "enum") else set()
                 self._only(known, {keyword, *of_type}, path)
                 return self._choice(keyword, known, path)
-        kind = known.pop("type", None)
-        if isinstance(kind, list):
+        has_type, kind = "type" in known, known.pop("type", None)
+        if isinstance(kind, list) and kind:
             self._only(known, set().union(*(_OF_TYPE.get(str(one), set()) for one in kind)), path)
             parts = [{key: value for key, value in known.items() if key in _OF_TYPE.get(str(one), ())} for one in kind]
             return {"anyOf": [self.of({"type": one, **part}, path) for one, part in zip(kind, parts, strict=True)]}
-        if kind is None:
+        if not has_type:
             if not known:
                 return {}
             kind = next((name for name, keywords in _OF_TYPE.items() if not keywords.isdisjoint(known)), None)
+            self._only(known, _OF_TYPE.get(kind or "", set()), path)
         if not isinstance(kind, str) or kind not in _OF_TYPE:
             self._refuse("no type of JSON is called so, or none is given", f"{path}.type", kind)
         self._only(known, _OF_TYPE[kind], path)
+        self._check_sizes(known, path)
         if kind == "string":
             return self._string(known, path)
         if kind == "array":
@@ -165,10 +169,8 @@ class _Narrowing:
         parts = [self.of(one, f"{path}.{keyword}[{number}]") for number, one in enumerate(value)]
         if keyword == "allOf" and len(parts) != 1:
             self._refuse("several schemas that must hold together are not supported", f"{path}.allOf", len(parts))
-        if keyword == "oneOf":
-            types = [_types(part.get("type")) for part in parts]
-            if not all(types) or sum(map(len, types)) > len(set().union(*types)):
-                self._refuse("alternatives that may hold together are not supported", f"{path}.oneOf", len(parts))
+        if keyword == "oneOf" and not all(starmap(_are_apart, combinations(parts, 2))):
+            self._refuse("alternatives that may hold together are not supported", f"{path}.oneOf", len(parts))
         return parts[0] if len(parts) == 1 else {"anyOf": parts}
 
     def _string(self, known: dict[str, Any], path: str) -> dict[str, Any]:
@@ -181,35 +183,39 @@ class _Narrowing:
         if len(known) > 1:
             self._refuse("pattern and format stand alone, without lengths", path, sorted(known))
         if "format" in known:
-            if known["format"] not in _FORMATS:
+            if known["format"] not in [*_FORMATS]:
                 self._refuse(f"formats are {', '.join(_FORMATS)}", f"{path}.format", known["format"])
             return {"type": "string", "pattern": f"^({_FORMATS[known['format']]})$"}
         if not isinstance(known["pattern"], str):
             self._refuse("a pattern is a string", f"{path}.pattern", known["pattern"])
-        core = _of_ascii(known["pattern"].removeprefix("^"))
-        core = core[:-1] if core.endswith("$") and not core.endswith("\\$") else core
+        core = "|".join(map(_unanchored, _alternatives(known["pattern"])))
         try:
-            dfa = language(f"({core})", bytes(range(256)))
+            dfa, quoted = (language(each, bytes(range(256))) for each in (f"({core})", f'"({core})"'))
         except PatternError as error:
             self._refuse(f"the pattern cannot be read: {error}", f"{path}.pattern", known["pattern"])
         used = {dfa.alphabet.symbols[token][0] for token in np.unique(dfa.tokens).tolist()}
         if not used.isdisjoint(_ESCAPED):
             what = "the pattern matches a quotation mark, a backslash or a control character, which JSON escapes"
             self._refuse(what, f"{path}.pattern", known["pattern"])
+        if not _between_quotes(dfa).equivalence(quoted):
+            what = "the pattern looks at what is before or after the string, which are quotation marks in a document"
+            self._refuse(what, f"{path}.pattern", known["pattern"])
         return {"type": "string", "pattern": f"^({core})$"}
 
     def _object(self, known: dict[str, Any], path: str) -> dict[str, Any]:
         """Return a schema of objects, without other names if it has some."""
-        properties = known.get("properties", {})
+        properties, required = known.get("properties", {}), known.get("required", [])
         if not isinstance(properties, Mapping):
             self._refuse("properties are an object", f"{path}.properties", properties)
+        if not isinstance(required, list):
+            self._refuse("the names that are required are a list", f"{path}.required", required)
         self._check_names(properties, f"{path}.properties")
-        missing = [name for name in known.get("required", ()) if name not in properties]
+        missing = [name for name in required if name not in [*properties]]
         if missing:
             self._refuse("a name that is required is not among the properties", f"{path}.required", missing[0])
         if properties:
             parts = {name: self.of(one, f"{path}.properties.{name}") for name, one in properties.items()}
-            return {"type": "object", "properties": parts, "required": [*known.get("required", ())]}
+            return {"type": "object", "properties": parts, "required": required}
         others = known.get("additionalProperties", True)
         if others is False:
             return {"enum": [{}]}
@@ -218,11 +224,23 @@ class _Narrowing:
     def _check_names(self, value: Any, path: str) -> None:
         """Refuse names that JSON would escape."""
         for name, one in value.items() if isinstance(value, Mapping) else ():
+            if not isinstance(name, str):
+                self._refuse("a name is a string", path, name)
             if re.search(r'["\\\x00-\x1f]', name):
                 self._refuse("a name with a character that JSON escapes is not supported", path, name)
             self._check_names(one, path)
         for one in value if isinstance(value, list) else ():
             self._check_names(one, path)
+
+    def _check_sizes(self, known: dict[str, Any], path: str) -> None:
+        """Refuse numbers of items or characters that are not whole, and those that exclude each other."""
+        for least, most in (("minItems", "maxItems"), ("minLength", "maxLength")):
+            for keyword in (least, most):
+                size = known.get(keyword, 0)
+                if isinstance(size, bool) or not isinstance(size, int) or size < 0:
+                    self._refuse("a number of items or characters is a whole number", f"{path}.{keyword}", size)
+            if known.get(least, 0) > known.get(most, known.get(least, 0)):
+                self._refuse(f"this is less than {least}, {known[least]}", f"{path}.{most}", known[most])
 
     def _only(self, known: Mapping[str, Any], keywords: set[str], path: str) -> None:
         """Refuse keywords that would not be obeyed."""
@@ -234,9 +252,22 @@ class _Narrowing:
         raise UnsupportedFeatureError(what, where=f"{self._where}, {path}", value=value)
 
 
+def _are_apart(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Return whether no value can be allowed by both of two narrowed schemas."""
+    types, others = _types_of(one), _types_of(other)
+    if types and others and types.isdisjoint(others):
+        return True
+    return "enum" in one and "enum" in other and not any(value in other["enum"] for value in one["enum"])
+
+
+def _types_of(schema: dict[str, Any]) -> set[str]:
+    """Return the types of the values that a narrowed schema allows; none if they are not known."""
+    return _types([*map(_type_of, schema["enum"])] if "enum" in schema else schema.get("type"))
+
+
 def _types(kind: Any) -> set[str]:
     """Return types, where an integer is also a number."""
-    found = {kind} if isinstance(kind, str) else set(kind or ())
+    found = {one for one in (kind if isinstance(kind, list) else [kind]) if isinstance(one, str)}
     return found | ({"integer"} if "number" in found else set())
 
 
@@ -246,15 +277,36 @@ def _type_of(value: Any) -> str:
     return "null" if value is None else names[type(value)]
 
 
-def _of_ascii(pattern: str) -> str:
-    r"""Return a pattern with the digits and letters of ``\d`` and ``\w`` in ASCII, as schemas mean them."""
-    made, is_in_class, at = [], False, 0
+def _between_quotes(dfa: TokenDFA) -> TokenDFA:
+    """Return the automaton of the strings of another one, none of which has a quotation mark, in quotation marks."""
+    symbols, end = dfa.alphabet.symbols, dfa.n_states + 1
+    moves = zip(dfa.sources.tolist(), dfa.tokens.tolist(), dfa.targets.tolist(), strict=True)
+    edges = [(source + 1, symbols[token], target + 1) for source, token, target in moves]
+    edges += [(0, b'"', dfa.initial + 1), *((state + 1, b'"', end) for state in np.flatnonzero(dfa.final).tolist())]
+    return TokenDFA.from_edges(edges, finals=[end], symbols=bytes(range(256)), n_states=end + 1)
+
+
+def _unanchored(pattern: str) -> str:
+    """Return a pattern for whole texts without the anchors at both ends."""
+    pattern = pattern.removeprefix("^")
+    return pattern[:-1] if pattern.endswith("$") and not pattern.endswith("\\$") else pattern
+
+
+def _alternatives(pattern: str) -> list[str]:
+    r"""Return the alternatives of a pattern; ``\d`` and ``\w`` are in ASCII, as schemas mean them."""
+    found, is_in_class, depth, at = [""], False, 0, 0
     while at < len(pattern):
         one = pattern[at : at + 2] if pattern[at] == "\\" else pattern[at]
-        if one[0] == "\\" and one[1:] in _ASCII:
-            made.append(_ASCII[one[1]] if is_in_class else f"[{_ASCII[one[1]]}]")
-        else:
-            is_in_class = (is_in_class or one == "[") and one != "]"
-            made.append(one)
         at += len(one)
-    return "".join(made)
+        if one == "|" and not depth and not is_in_class:
+            found.append("")
+            continue
+        if one[0] == "\\" and one[1:] in _ASCII:
+            one = _ASCII[one[1]] if is_in_class else f"[{_ASCII[one[1]]}]"
+        elif not is_in_class:
+            depth += (one == "(") - (one == ")")
+            is_in_class = one == "["
+        else:
+            is_in_class = one != "]"
+        found[-1] += one
+    return found

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from typing import Any
 
 import jsonschema
 import pytest
 
 import tokdfa
-from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError, WrongTypeError
+from tokdfa.base.errors import PatternError, TokenStreamError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.jobs.guiding.schemas import BoundedStringsWarning, pattern_of_schema
 
 pytest.importorskip("outlines_core", reason="outlines-core makes expressions of JSON schemas")
@@ -97,7 +98,12 @@ REFUSED: list[tuple[Any, str]] = [
         r"\$\.properties\.a\.multipleOf: this",
     ),
     ({"type": "array", "items": {"type": "null"}, "uniqueItems": True}, r"\$\.uniqueItems: this keyword"),
-    ({"type": "array", "items": {"not": {}}}, r"\$\.items\.type: no type of JSON"),
+    ({"type": "array", "items": {"not": {}}}, r"\$\.items\.not: this keyword is not supported"),
+    ({"type": []}, r"\$\.type: no type of JSON is called so"),
+    ({"minimum": 3}, r"\$\.minimum: this keyword is not supported here: 3"),
+    ({"type": "array", "minItems": 2, "maxItems": 1}, r"\$\.maxItems: this is less than minItems, 2: 1"),
+    ({"oneOf": [{"const": 1}, {"type": "integer"}]}, r"\$\.oneOf: alternatives that may hold together"),
+    ({"oneOf": [{"enum": [1, 2]}, {"const": 2}]}, r"\$\.oneOf: alternatives that may hold together"),
     ({"allOf": [{"type": "null"}, {"type": "null"}]}, r"\$\.allOf: several schemas that must hold together"),
     ({"oneOf": [{"type": "integer"}, {"type": "number"}]}, r"\$\.oneOf: alternatives that may hold together"),
     ({"anyOf": [{"type": "null"}], "type": "null"}, r"\$\.type: this keyword is not supported here"),
@@ -121,6 +127,62 @@ REFUSED: list[tuple[Any, str]] = [
 def test_what_is_not_obeyed_is_refused_by_its_path(schema: Any, message: str) -> None:
     with pytest.raises(UnsupportedFeatureError, match=message):
         TOKENIZER.guide(schema=schema)
+
+
+ODD = [True, False, None, -1, 1.5, 2.0, 2, "3", [], {}, ["a"], [{}], {"a": 1}]
+PLAIN: list[dict[str, Any]] = [
+    {"type": "string", "minLength": 1, "maxLength": 3},
+    {"type": "string", "pattern": "^a$"},
+    {"type": "string", "format": "date"},
+    {"type": "array", "items": {"type": "null"}, "minItems": 1, "maxItems": 2},
+    {"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"], "additionalProperties": False},
+    {"enum": ["a", 1]},
+    {"type": "string", "enum": ["a"]},
+    {"type": ["string", "null"], "maxLength": 2},
+    {"oneOf": [{"const": "a"}, {"const": "b"}]},
+    {"$ref": "#/$defs/a", "$defs": {"a": {"type": "null"}}},
+]
+
+
+@pytest.mark.filterwarnings("ignore::tokdfa.jobs.guiding.schemas.BoundedStringsWarning")
+def test_odd_values_of_keywords_are_obeyed_or_refused() -> None:
+    source, met = random.Random(5), {"obeyed": 0, "refused": 0}
+    for schema in [True, *(plain | {keyword: odd} for plain in PLAIN for keyword in plain for odd in ODD)]:
+        try:
+            guide = TOKENIZER.guide(schema=schema)  # type: ignore[arg-type]
+        except (UnsupportedFeatureError, PatternError):
+            met["refused"] += 1
+            continue
+        errors = jsonschema.Draft202012Validator(schema).iter_errors(json.loads(document(guide, source)))
+        assert [error.message for error in errors] == [], schema
+        met["obeyed"] += 1
+    assert min(met.values()) > 20, met
+
+
+@pytest.mark.parametrize(
+    ("pattern", "texts"),
+    [
+        (r"^[a-c]$|^\d{2}$", ["a", "b", "c", "42"]),
+        (r"^a|b$", ["a", "b"]),
+        (r"^(a|b|)$", ["a", "b", ""]),
+        (r"^[|$^]\|\$$", ["||$", "$|$", "^|$"]),
+        (r"^a(?!c)$", ["a"]),
+        (r"^\bfoo\b$", ["foo"]),
+        (r"^(a$|b)$", None),
+        (r"a(?=\")", None),
+        (r"^a(?![^x])", None),
+    ],
+)
+def test_patterns_mean_the_same_between_quotation_marks(pattern: str, texts: list[str] | None) -> None:
+    schema = {"type": "string", "pattern": pattern}
+    if texts is None:
+        with pytest.raises(UnsupportedFeatureError, match=r"\$\.pattern: the pattern looks at what is before or after"):
+            TOKENIZER.guide(schema=schema)
+        return
+    guide = TOKENIZER.guide(schema=schema)
+    for text in texts:
+        assert re.search(pattern, text)
+        assert guide.is_final(guide.read(TOKENIZER.encode(f'"{text}"')))
 
 
 def test_strings_without_a_greatest_length_get_one() -> None:
