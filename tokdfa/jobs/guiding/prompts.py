@@ -62,14 +62,14 @@ def start_of(
     states = _states_after(tokens, ids)
     n_kept = _n_settled(tokens, ids, states) if heal else len(ids)
     given_back = b"".join(map(tokens.bytes_of, ids[n_kept:].tolist()))
-    opening = _opening(tokens, ids[:n_kept], given_back)
+    opening, begins = _opening(tokens, ids[:n_kept], given_back), behind
     if behind and not given_back and opening == "start" and tokens.beginnings.puts_space:
         behind = b" " + behind
     prefixes = wanted.prefixes(tokens, given_back + behind, opening)
     state = _begun(prefixes, states[n_kept], opening)
     start = Start(prefixes, state, ids[:n_kept], given_back, len(given_back + behind))
     if not prefixes.goes_on(start.state):
-        raise _refusal(tokens, wanted, has_prompt=len(ids) > 0, heal=heal)
+        raise _refusal(tokens, wanted, begins, has_prompt=len(ids) > 0, heal=heal)
     for id in ids[n_kept:].tolist():
         # An id remains as long as nothing else can be in its place.
         only = np.zeros(-(-tokens.n_ids // 32), dtype=np.uint32)
@@ -92,17 +92,19 @@ def _begun(prefixes: PrefixAutomaton, state: State, opening: Opening) -> State:
     return state._replace(text=prefixes.texts.begin(opening))
 
 
-def _refusal(tokens: Tokens, wanted: Wanted, *, has_prompt: bool, heal: bool) -> PatternError:
-    """Return the error for texts that cannot be encoded, or cannot follow the prompt."""
-    hint = None
-    what = "no text of the language can be encoded: all need symbols without a token, or are not UTF-8"
+def _refusal(tokens: Tokens, wanted: Wanted, begins: bytes, *, has_prompt: bool, heal: bool) -> PatternError:
+    """Return the error for texts that cannot be encoded, or cannot follow the prompt; covers know how these begin."""
+    hint, texts = None, "no text that begins so" if begins else "no text of the language"
+    what = f"{texts} can be encoded: all need symbols without a token, or are not UTF-8"
     if has_prompt:
-        what = "no text of the language can follow the prompt" + " so that its ids remain" * (not heal)
-        hint = None if heal else "heal=True gives the last ids back"
+        what = f"{texts} can follow the prompt" + " so that its ids remain" * (not heal)
+        hint = None if heal or begins else "heal=True gives the last ids back"
     elif wanted.without is not None:
         what = "every text of the language has what is banned, needs symbols without a token, or is not UTF-8"
     what += "" if tokens.form is None else f"; texts that are not in {tokens.form} cannot be encoded unchanged"
-    return PatternError(what, value=wanted.language, hint=hint)
+    if wanted.language is None and not begins:
+        return PatternError(what, hint=hint)
+    return PatternError(what, value=begins if wanted.language is None else wanted.language, hint=hint)
 
 
 def _checked(tokens: Tokens, prompt: npt.ArrayLike | None) -> Int32Array:

@@ -188,7 +188,7 @@ def texts_of(
         if distances(machine.table, machine.final)[machine.initial] >= 0:
             what = "no text of the language can be encoded: decoding would change the spaces at its beginning"
             what += " or after its special tokens"
-        raise PatternError(what, value=wanted)
+        raise PatternError(what) if wanted is None else PatternError(what, value=wanted)
     return found
 
 
