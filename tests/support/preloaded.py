@@ -24,7 +24,7 @@ def printed_with(name: str, folder: Path) -> Any:
     The test is skipped where there is no glibc or no compiler, and under AddressSanitizer, which replaces calls itself.
     """
     if platform.libc_ver()[0] != "glibc" or "asan" in os.environ.get("LD_PRELOAD", ""):
-        pytest.skip("calls are made to fail by a library that replaces those of glibc")
+        pytest.skip("calls are made to fail by a library in place of glibc")
     command = compiler_of_this_machine()
     if command is None:
         pytest.skip("the library that lets calls fail needs a C compiler")
