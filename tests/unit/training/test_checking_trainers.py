@@ -216,7 +216,7 @@ def assert_wrong_at(found: tokdfa.MergeCheck, index: int | None, case: object) -
 
 
 def assert_as_trained(trainer: str, folder: Path, seed: int) -> Counter[str]:
-    """Check the merges of a trainer on a random corpus, spoiled ones, and those of the corpus in another form.
+    """Check the merges of a trainer on a random corpus, spoiled ones, and merges of another form of the corpus.
 
     Nothing is checked where SentencePiece or tiktoken refuses a corpus of few pairs.
     """
