@@ -18,7 +18,7 @@ from tests.support.llama_cpp import LlamaCpp, library
 from tests.support.real_tokenizers import family_files, text
 from tokdfa import Conversion
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.tokenizers.formats.tiktoken import ENCODINGS
+from tokdfa.tokenizers.formats.tiktoken_encodings import ENCODINGS
 from tokdfa.tokenizers.formats.writers.gguf_file import draft_of
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.tokenizers.protocol import AnyTokenizer

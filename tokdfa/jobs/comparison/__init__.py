@@ -6,7 +6,7 @@ encoding each text before it becomes a witness). Then one of
 - `dictionaries`: two dictionaries, by the rows of their compact token DFAs;
 - `parts`, and again `api`: two byte pair tokenizers, part by part where that is possible. The search for a shortest
   text that separates them runs in `separation`, over the product of their automata: `joint` has their splittings side
-  by side, `parts` their tokens, `reach` the product and the states of it that texts reach. Where it cannot run,
+  by side, `vocabularies` their tokens, `reach` the product and the states of it that texts reach. Where it cannot run,
   `derived` may show that both merge alike, by `phases` where the order of the rules differs. `restricted` leaves only
   the texts of one language;
 - `models`: two Unigram tokenizers, part by part and by texts that are tried (those of `rounding` if only the

@@ -16,7 +16,7 @@ from tokdfa.jobs.comparison import models
 from tokdfa.jobs.comparison.dictionaries import by_length, compare_dictionaries
 from tokdfa.jobs.comparison.joint import Joint
 from tokdfa.jobs.comparison.longest_match import compare_longest_matches
-from tokdfa.jobs.comparison.parts import Parts, Vocabularies, as_text
+from tokdfa.jobs.comparison.parts import Parts, as_text
 from tokdfa.jobs.comparison.restricted import Texts, as_seen_by, restricted
 from tokdfa.jobs.comparison.result import (
     NOTHING_APART,
@@ -32,6 +32,7 @@ from tokdfa.jobs.comparison.result import (
     undecided_words,
 )
 from tokdfa.jobs.comparison.separation import Separation, WholePieces, n_bytes
+from tokdfa.jobs.comparison.vocabularies import Vocabularies
 from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.protocol import AnyTokenizer

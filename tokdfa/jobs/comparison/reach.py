@@ -15,8 +15,8 @@ import numpy as np
 
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.jobs.comparison.joint import Joint, Target, remembered
-from tokdfa.jobs.comparison.parts import Vocabularies
 from tokdfa.jobs.comparison.result import Stage, Step
+from tokdfa.jobs.comparison.vocabularies import Vocabularies
 from tokdfa.tokenizers.pretokenizers.token_lift import DONE, NOWHERE
 
 FAR: Final = np.int32(1 << 30)

@@ -20,9 +20,9 @@ from typing import Final
 import numpy as np
 
 from tokdfa.jobs.comparison.joint import Joint, remembered
-from tokdfa.jobs.comparison.parts import Vocabularies
 from tokdfa.jobs.comparison.reach import FAR, Divergence, Product, Reach
 from tokdfa.jobs.comparison.result import Stage
+from tokdfa.jobs.comparison.vocabularies import Vocabularies
 from tokdfa.kernels.encode.events import BEGINS
 
 _MOST_BEGINNINGS: Final = 1_000

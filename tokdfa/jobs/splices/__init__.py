@@ -9,7 +9,7 @@ Read in this order:
 3. `seam`: the automaton of both texts, apart and as one, over the split NFA.
    `tokens` and `edges`: rewritten spaces and characters without a token, which tokens lead on, and where tokens can
    differ at all, for all texts at once.
-4. `search`: the least two texts that are split otherwise, also by tokens that only whole pieces become.
+4. `search`: the least two texts that are split otherwise, also by `whole_words`, tokens that only whole pieces become.
 
 Built on these: `parts` (texts with slots, and the shortest ones that spell a special token across a template),
 `parts_seam` (a seam between parts, next to special tokens that are always found), `turns` (may the ids of a

@@ -4,11 +4,11 @@
 its content, and its reader. `live` recognises objects of other libraries by their attributes (with
 `live_object`, `live_sentencepiece`, and for tokenizers in Python `live_merging`, GPT-2's byte pairs, `live_clip`, and
 `live_wordpiece`, BERT's words). The readers are
-`tokenizer_json` (byte pairs; `unigram`, `wordpiece` and `by_piece` for others), `tiktoken` (with encodings by name),
-`tekken`, `sentencepiece`, `rwkv`, `merges`, `vocabulary` (vocab.json and merges.txt), `wordpiece` (vocab.txt) and
-`gguf` (with `gguf_head`, the container, `gguf_tokens`, and `gguf_unigram` for such models). Each returns the same
-shape, `contents`, or raises: FileFormatError if the file is malformed, with the line or the JSON path, and
-UnsupportedFeatureError if it asks for something that is not modelled exactly.
+`tokenizer_json` (byte pairs; `unigram`, `wordpiece` and `by_piece` for others), `tiktoken` (with those by name in
+`tiktoken_encodings`), `tekken`, `sentencepiece`, `rwkv`, `merges`, `vocabulary` (vocab.json and merges.txt),
+`wordpiece` (vocab.txt) and `gguf` (with `gguf_head`, the container, `gguf_tokens`, and `gguf_unigram` for such models).
+Each returns the same shape, `contents`, or raises: FileFormatError if the file is malformed, with the line or the JSON
+path, and UnsupportedFeatureError if it asks for something that is not modelled exactly.
 
 Shared: `files` (their content), `json_text` (strict JSON with paths, and numbers as serde_json reads them), `written`
 (the vocabulary and the rules as written, found in compiled code), `top_level` (the parts of a tokenizer.json around its

@@ -15,7 +15,8 @@ import pytest
 
 import tokdfa
 from tokdfa.regex.unicode.utf8 import BYTE_OF, GPT2_ORDER
-from tokdfa.tokenizers.formats.tiktoken import ENCODINGS, encoding_of_model, how_to_get, read_encoding
+from tokdfa.tokenizers.formats.tiktoken import encoding_of_model, how_to_get, read_encoding
+from tokdfa.tokenizers.formats.tiktoken_encodings import ENCODINGS
 
 TEXTS = ("a single man", "I'LL  do\n\n it 12345 中文 \u0130 <|endoftext|> <|start|>", " \t\r\n x", "'s\u017f 'Ll")
 GPT2_RULES = "https://openaipublic.blob.core.windows.net/gpt-2/encodings/main/vocab.bpe"

@@ -15,7 +15,7 @@ import tokdfa
 from tests.support.commands import run
 from tests.support.tokenizer_files import RANKS, as_bytes, tiktoken_lines, tokenizer_json
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError, WrongTypeError
-from tokdfa.tokenizers.formats.tiktoken import ENCODINGS
+from tokdfa.tokenizers.formats.tiktoken_encodings import ENCODINGS
 
 N = len(RANKS)
 
