@@ -2,7 +2,7 @@
 
     TOKDFA_DATA=... [TOKDFA_SCHEMAS=FILE] python -m tests.benchmarks.bench_guide_budget_peers [gpt2|cl100k|o200k]
 
-The file has a list of schemas, by default those of `bench_guide_budget`; the schemas that an engine refuses are
+The file has a list of schemas, by default a few from `bench_guide_budget`; the schemas that an engine refuses are
 counted, and the others walked through. A walk chooses among the ids of the masks at random, with n ids: the fewest that
 the guide needs, 5, 10 or 20 more. It is cut off if its text is not complete after n ids. The peers know nothing of n,
 nor of merges; their texts are compact, as a guide's are. *Not canonical* are walks with other ids than tiktoken gives

@@ -28,6 +28,7 @@ __all__ = [
     "guided_by_sentencepiece",
     "guided_in_form",
     "guided_over_characters",
+    "guided_with_any_parts",
     "guided_with_runs",
     "random_file",
     "random_ranks",
@@ -131,7 +132,7 @@ class Guided(NamedTuple):
         """Return the first ids of a random text, if they are canonical; none otherwise."""
         ids = self.encode("".join(source.choices(self.symbols, k=source.randrange(4))))[:3]
         is_kept = self.encode(self.tokenizer.decode(ids, errors="replace")) == ids
-        return ids if is_kept and not (self.is_anew and ids[-1:] == [0]) else []
+        return ids if is_kept and not (self.is_anew and {*ids[-1:]} & {*self.tokenizer.special_ids.tolist()}) else []
 
 
 def guided(seed: int, folder: Path) -> Guided:
@@ -236,7 +237,12 @@ def guided_with_runs(seed: int, folder: Path) -> Guided:
     file = json.loads(path.read_text("utf-8")) | changes
     vocab = file["model"]["vocab"]
     chosen = source.sample(words, 6)
-    file["added_tokens"] = [added_token(vocab.get(word, len(vocab) + n), word) for n, word in enumerate(chosen)]
+    file["added_tokens"] = [
+        added_token(
+            vocab.get(word, len(vocab) + n), word, normalized=source.random() < 0.3, special="\u2581" not in word
+        )
+        for n, word in enumerate(chosen)
+    ]
     path.write_text(json.dumps(file), encoding="utf-8")
     library = tokenizers.Tokenizer.from_file(str(path))
 
@@ -245,6 +251,42 @@ def guided_with_runs(seed: int, folder: Path) -> Guided:
 
     symbols = ["a", "b", " ", "\u00e9", "\n", "ab", "ba", *(["\u2581"] if seed % 3 else [])]
     return Guided(tokdfa.load(path), lambda text: library.encode(text).ids, symbols, keeps)
+
+
+def guided_with_any_parts(seed: int, folder: Path) -> Guided:
+    """Return a random tokenizer over characters: added tokens found early or late, few or no bytes, other decoders."""
+    source, path = random.Random(seed), folder / f"parts{seed}.json"
+    guided_over_characters(seed, folder)
+    file = json.loads((folder / f"characters{seed}.json").read_text("utf-8"))
+    vocab, model = file["model"]["vocab"], file["model"]
+    for word in source.choice([[], [], ["<0xC3>"], [name for name in vocab if name.startswith("<0x")]]):
+        vocab.pop(word)
+    model["byte_fallback"] = any(name.startswith("<0x") for name in vocab) or source.random() < 0.3
+    if source.random() < 0.4:
+        first = source.random() < 0.7
+        scheme = {"prepend_scheme": "always" if first else "never", "split": source.random() < 0.5}
+        file["decoder"] = {"type": "Metaspace", "replacement": "\u2581", **scheme}
+    vocab |= {word: id for id, word in enumerate(dict.fromkeys(vocab))}
+    file["model"] |= {"merges": [rule for rule in model["merges"] if {*rule, "".join(rule)} <= {*vocab}]}
+    words = source.sample(["<t>", "ab", "b<", "<s>a", "\u00e9 a", "\u2581b", "\n\n", "\u00e9 b"], source.randrange(4))
+    added = [added_token(vocab["<s>"], "<s>")]
+    for n, word in enumerate(words):
+        id = vocab.get(word, len(vocab) + n)
+        added.append(
+            added_token(
+                id, word, normalized=source.random() < 0.6, special="\u2581" not in word and source.random() < 0.3
+            )
+        )
+    path.write_text(json.dumps(file | {"added_tokens": added}), encoding="utf-8")
+    library = tokenizers.Tokenizer.from_file(str(path))
+
+    def keeps(text: str) -> bool:
+        ids = library.encode(text).ids
+        return bool(library.decode(ids, skip_special_tokens=False) == text)
+
+    symbols = ["a", "b", " ", "\u00e9", "\u4e2d", "\n", "\u2581", "<s>", *words, "<0x41>"]
+    is_anew = BEGINNINGS[seed % 5] in ("put", "put if missing")
+    return Guided(tokdfa.load(path), lambda text: library.encode(text).ids, symbols, keeps, is_anew)
 
 
 def guided_by_sentencepiece(seed: int, folder: Path) -> Guided:

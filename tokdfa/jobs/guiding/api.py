@@ -286,8 +286,10 @@ def guide(
     Raises
     ------
     UnsupportedFeatureError
-        If the streams of the tokenizer are judged as a whole: it rewrites or drops text otherwise, or is not
-        a byte pair tokenizer. If the schema has a keyword that cannot be obeyed; the error has its path.
+        If the streams of the tokenizer are judged as a whole, and why: it rewrites or drops text otherwise, an added
+        token depends on the text next to it, or it has other tokens than byte pairs. In Unigram, scores of the whole
+        text decide each id; in WordPiece, words are looked up as a whole, and decoding does not keep spaces. If the
+        schema has a keyword that cannot be obeyed; the error has its path.
     PatternError
         If the expression cannot be read, no text matches it, all texts that do need symbols that the tokenizer lacks,
         or all texts are banned.

@@ -6,6 +6,7 @@ spell " Hi €"; decoding removes the first space, which the normalizer puts bef
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,14 +17,20 @@ from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.guiding.openings import AfterSpecial, Beginnings
 from tokdfa.regex.unicode.normalization import Substitution
 from tokdfa.tokenizers.decoder import Spellings
-from tokdfa.tokenizers.decoding import ByteFallback, DecodeReplace, DecodeSentencePiece, StripWhole
-from tokdfa.tokenizers.encoding.special import odd_ones
+from tokdfa.tokenizers.decoding import (
+    ByteFallback,
+    DecodeReplace,
+    DecodeSentencePiece,
+    StripWhole,
+    loose_byte_of,
+)
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE
 from tokdfa.tokenizers.normalizers.steps import Replace
 from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
 from tokdfa.tokenizers.pretokenizers.machine import SplitNFA
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.word_decoding import DecodeMetaspace
 
 
 class Characters(NamedTuple):
@@ -34,7 +41,8 @@ class Characters(NamedTuple):
     usable: BoolArray  # For each id, whether some text may have it as far as its characters go
     beginnings: Beginnings
     splits_at_spaces: bool  # Whether a piece begins at each space
-    atoms: dict[int, bytes]  # The ids and contents of symbols of several characters, which are found first
+    # The ids of the added tokens that are found in texts, and of symbols of several characters; their bytes
+    found: dict[int, bytes]
 
     def split_nfa(self) -> tuple[SplitNFA, set[int]]:
         """Return the automaton of the pieces of texts, and its classes of symbols."""
@@ -50,44 +58,102 @@ class Characters(NamedTuple):
 _BEFORE_SPACES = Split(" ", "merged_with_next", literal=True)
 
 
+DEPENDENT = "an added token depends on the text next to it"
+"""Why tokenizers with special tokens that strip, or are single words, are refused."""
+
+_REMEDIES = {
+    DEPENDENT: "in the file, set its lstrip, rstrip and single_word to false",
+    "the normalizer puts a space before the content of an added token": 'in the file, set its "normalized" to false',
+    "an added token begins with a space, where one is put before texts or removed": "in the file, leave out its space",
+    "the pre-tokenizer inserts spaces": "in the file, set add_prefix_space to false",
+}
+
+
+def has_dependent(tokenizer: Tokenizer) -> bool:
+    """Return whether a special token strips the text next to it, or depends on it."""
+    return any(special.lstrip or special.rstrip or special.single_word for special in tokenizer.found_specials)
+
+
+def refuse_if(reasons: Mapping[str, bool]) -> None:
+    """Refuse a tokenizer for the first reason that holds."""
+    why = next((why for why, holds in reasons.items() if holds), None)
+    if why is not None:
+        what = f"{why}: its streams are judged as a whole, not id by id"
+        raise UnsupportedFeatureError(what, hint=_REMEDIES.get(why, "validate judges a finished stream"))
+
+
 def characters_of(tokenizer: Tokenizer) -> Characters:
     """Return how the ids of a tokenizer over characters spell texts; refuse what would do more to them."""
     contents, splitting = tokenizer.contents, tokenizer.splitting
     fallback = () if contents.fallback is None else contents.fallback.bytes or ()
     beginnings = _beginnings(tokenizer)
-    specials = tokenizer.found_specials
-    becomes = _replaced(tokenizer)
-    splits_at_spaces = splitting.steps == (replace(_BEFORE_SPACES, pattern=SPACE),)
+    becomes, found = _replaced(tokenizer), _found(tokenizer)
+    splits_at_spaces = _splits_at_spaces(splitting)
     others = replace(splitting, prefix_space=None, prefix_once=False, metaspace=None)
     others = replace(others, steps=()) if splits_at_spaces else others.without({" "})
     reasons = {
-        "texts are normalized by more than spaces": becomes != {" ": SPACE},
+        "tokens have a prefix or a suffix": tokenizer.suffix is not None or contents.prefix is not None,
+        "texts are normalized by more than spaces": becomes is None or not {*becomes} <= {" "},
+        "spaces are not written as U+2581": becomes != {" ": SPACE},
         "texts are decoded by more than spaces and bytes": beginnings is None,
         "the pre-tokenizer splits texts over characters": not others.is_nothing,
-        "tokens have a prefix or a suffix": tokenizer.suffix is not None or contents.prefix is not None,
         "symbols of several characters have spaces": any({" ", SPACE} & {*atom} for atom in contents.atoms),
-        "some bytes have no token": None in fallback or len(fallback) != 256,
+        "the decoder does not read the tokens of bytes": bool(fallback) and not _reads_bytes(tokenizer),
         "some tokens are given only for whole texts": len(tokenizer.whole_piece_tokens) > 0,
-        "an added token is found in normalized texts, or depends on the text next to it": bool(odd_ones(specials))
-        or any(special.level for special in specials),
+        DEPENDENT: has_dependent(tokenizer),
+        "the normalizer puts a space before the content of an added token": any(
+            special.text.replace(SPACE, " ") != special.content.replace(SPACE, " ")
+            for special in tokenizer.found_specials
+        ),
+        "an added token begins with a space, where one is put before texts or removed": beginnings is not None
+        and not beginnings.are_plain
+        and any(content.startswith(b" ") for content in found.values()),
         "the symbol for spaces is missing": SPACE not in contents.characters,
     }
-    for why, holds in reasons.items():
-        if holds:
-            raise UnsupportedFeatureError(f"{why}: its streams are judged as a whole, not id by id")
+    refuse_if(reasons)
     assert beginnings is not None
     is_known = np.zeros(0x110000, dtype=np.bool_)
     is_known[[ord(character) for character in (*contents.characters, " ")]] = True
     strings = tokenizer.token_strings
-    id_of = {string: id for id, string in enumerate(strings)}
-    atoms = {id_of[atom]: atom.encode() for atom in contents.atoms}
     # No text needs the token for unknown symbols.
     gone = {step.unknown for step in tokenizer.rewriting.decoding or () if isinstance(step, DecodeSentencePiece)}
     usable = np.array([" " not in string and string not in gone for string in strings], dtype=np.bool_)
     byte_of = {symbol: byte for byte, symbol in enumerate(fallback)}
+    reads_bytes = _reads_bytes(tokenizer)
     for id, string in enumerate(strings):
-        usable[id] &= not (string in byte_of and byte_of[string] < 0x80 and is_known[byte_of[string]])
-    return Characters(tokenizer.spelled.usual, is_known, usable, beginnings, splits_at_spaces, atoms)
+        if string in byte_of:
+            usable[id] &= not (byte_of[string] < 0x80 and is_known[byte_of[string]])
+        elif reads_bytes and loose_byte_of(string) is not None:
+            # Decoding reads a byte that encoding never writes.
+            usable[id] = False
+    return Characters(tokenizer.spelled.usual, is_known, usable, beginnings, splits_at_spaces, found)
+
+
+def _reads_bytes(tokenizer: Tokenizer) -> bool:
+    """Return whether decoding reads the tokens of bytes."""
+    return any(isinstance(step, (ByteFallback, DecodeSentencePiece)) for step in tokenizer.rewriting.decoding or ())
+
+
+def _found(tokenizer: Tokenizer) -> dict[int, bytes]:
+    """Return the ids that are found in texts before anything is merged, and their bytes.
+
+    An added token with a visible space is only found if texts have visible spaces by then, after the normalizer.
+    """
+    done = _substitution(tokenizer)
+    shows_spaces = done is not None and " " in done.becomes
+    found = {}
+    for special in tokenizer.found_specials:
+        content = special.content.replace(SPACE, " ") if special.level and shows_spaces else special.content
+        if SPACE not in content:
+            found[special.id] = content.encode()
+    strings = tokenizer.token_strings
+    atoms = tokenizer.contents.atoms
+    return found | {id: string.encode() for id, string in enumerate(strings) if atoms and string in atoms}
+
+
+def _splits_at_spaces(splitting: Splitting) -> bool:
+    """Return whether a piece begins at each visible space."""
+    return splitting.steps == (replace(_BEFORE_SPACES, pattern=SPACE),)
 
 
 def _substitution(tokenizer: Tokenizer) -> Substitution | None:
@@ -114,10 +180,14 @@ def _beginnings(tokenizer: Tokenizer) -> Beginnings | None:
             return None
         # Control tokens are not in texts: one ends before them, and another begins after them.
         return Beginnings(puts_space=True, after_special="anew") if normalizes else Beginnings()
-    steps = (DecodeReplace(Replace(SPACE, " ", literal=True)), ByteFallback())
-    if decoding == steps and not normalizes and not splits:
+    shown = DecodeReplace(Replace(SPACE, " ", literal=True))
+    steps = decoding[:1] + decoding[2:] if decoding[1:2] == (ByteFallback(),) else decoding
+    if steps in ((shown,), (DecodeMetaspace(SPACE, drops_first=False),)) and not normalizes and not splits:
         return Beginnings()
-    if decoding != (*steps, StripWhole(" ", 1)):
+    # This decoder removes all spaces of the first id: it must have no other than one at its beginning.
+    removes_one = _splits_at_spaces(splitting) or not any(SPACE in string[1:] for string in tokenizer.token_strings)
+    removing = (DecodeMetaspace(SPACE, drops_first=True),)
+    if steps != (shown, StripWhole(" ", 1)) and not (steps == removing and removes_one):
         return None
     if normalizes:
         # A pre-tokenizer puts a space only where none is.

@@ -62,14 +62,16 @@ def start_of(
     states = _states_after(tokens, ids)
     n_kept = _n_settled(tokens, ids, states) if heal else len(ids)
     given_back = b"".join(map(tokens.bytes_of, ids[n_kept:].tolist()))
-    opening, begins = _opening(tokens, ids[:n_kept], given_back), behind
-    if behind and not given_back and opening == "start" and tokens.beginnings.puts_space:
-        behind = b" " + behind
-    prefixes = wanted.prefixes(tokens, given_back + behind, opening)
+    opening = _opening(tokens, ids[:n_kept], given_back)
+    text, puts_space = given_back + behind, opening == "start" and tokens.beginnings.puts_space
+    if text and puts_space and (not given_back or tokens.special[ids[n_kept]]):
+        # The space is put before any text but that of a special token.
+        text = b" " + text
+    prefixes = wanted.prefixes(tokens, text, opening)
     state = _begun(prefixes, states[n_kept], opening)
-    start = Start(prefixes, state, ids[:n_kept], given_back, len(given_back + behind))
+    start = Start(prefixes, state, ids[:n_kept], given_back, len(text))
     if not prefixes.goes_on(start.state):
-        raise _refusal(tokens, wanted, begins, has_prompt=len(ids) > 0, heal=heal)
+        raise _refusal(tokens, wanted, behind, has_prompt=len(ids) > 0, heal=heal)
     for id in ids[n_kept:].tolist():
         # An id remains as long as nothing else can be in its place.
         only = np.zeros(-(-tokens.n_ids // 32), dtype=np.uint32)

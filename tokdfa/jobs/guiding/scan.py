@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 import numpy as np
 
@@ -30,10 +30,12 @@ class TextScan:
     every text. After a special token, ``after_special[n_columns * text + special_column[k]]``, the form begins anew.
     """
 
-    def __init__(self, specials: Mapping[int, bytes], form: Form | None, trie: TokenTrie, n_ids: int) -> None:
+    def __init__(
+        self, specials: Mapping[int, bytes], late: Container[int], form: Form | None, trie: TokenTrie, n_ids: int
+    ) -> None:
         self._trie, self._ids = trie, np.array([*specials], dtype=np.int32)
         contents = [content for content in specials.values() if content]
-        machine = longest_matches([*specials.values()]) if contents else _restarted(_ANY, len(specials))
+        machine = _found(specials, late) if contents else _restarted(_ANY, len(specials))
         orders = _ANY
         if form is not None:
             orders, compositions = form_machines(form)
@@ -90,6 +92,21 @@ class TextScan:
                 child = int(trie.end[child])
         self._differing[state] = np.array(found, dtype=np.int32)
         return self._differing[state]
+
+
+def _found(specials: Mapping[int, bytes], late: Container[int]) -> ByteMachine:
+    """Return the automaton of texts in which special tokens are found, the `late` ones in the text between the others.
+
+    With the token "ab", and the late "b", the text "ab" is not "a" and the late token; with "b" and the late "ab" it is
+    not the late token. For the others, a late token is the bytes of its content; for it, the text ends at the others.
+    """
+    machine = longest_matches([b"" if id in late else content for id, content in specials.items()])
+    inner = [content if id in late else b"" for id, content in specials.items()]
+    if not any(inner):
+        return machine
+    each = zip(inner, machine.column[256:].tolist(), strict=True)
+    targets = [machine.after(content) if content else machine.table[:, column].copy() for content, column in each]
+    return product(machine.apart()[0].with_specials(targets), longest_matches(inner))
 
 
 def _from_zero(machine: ByteMachine) -> Int32Array:

@@ -13,7 +13,7 @@ import numpy as np
 from tokdfa.automata.lift import language
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import BoolArray, Int32Array, Uint32Array
-from tokdfa.base.errors import PatternError, WrongTypeError
+from tokdfa.base.errors import PatternError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.jobs.guiding.byte_machines import NOWHERE, ByteMachine, distances, has_size, machine_of, product, trimmed
 from tokdfa.jobs.guiding.openings import WITHIN, Opening
 from tokdfa.jobs.guiding.tokens import Tokens
@@ -196,10 +196,13 @@ def _without(tokens: Tokens, machine: ByteMachine, behind: bytes, opening: Openi
     """Return the automaton of streams, some bytes before their texts, with a text of another one between controls."""
     n, begin = len(behind), np.int32(machine.initial + len(behind))
     ids, controls = tokens.special_ids.tolist(), {*tokens.tokenizer.control_ids.tolist()}
+    if tokens.usable[tokens.tokenizer.control_ids].any():
+        what = "merging makes a control token, so it is not known whether its text is banned"
+        raise UnsupportedFeatureError(what, hint="use the ban by itself, which takes it for a control token")
     machine, targets = _spelled(tokens, machine, behind, opening)
     ends = np.where(machine.final, begin, NOWHERE).astype(np.int32)
     # After the bytes `<|end` a text may begin with `|>`: both are a control token, and another text begins.
-    each_within = _every_text().behind(behind).after_each(map(tokens.bytes_of, ids))
+    _, each_within = _spelled(tokens, _every_text(), behind, opening)
 
     def target(id: int, after: Int32Array, within: Int32Array) -> Int32Array:
         if id not in controls:
@@ -220,13 +223,14 @@ def _spelled(
 
     No space is put before a special token.
     """
-    contents = map(tokens.bytes_of, tokens.special_ids.tolist())
-    if opening == "within" or behind or not tokens.beginnings.puts_space:
-        machine = machine.behind(behind)
-        return machine, machine.after_each(contents)
-    begun, machine = machine.initial, machine.spaced()
+    puts_space = opening == "start" and tokens.beginnings.puts_space
+    machine = machine.behind(behind) if behind else machine.spaced() if puts_space else machine
+    each = machine.after_each(map(tokens.bytes_of, tokens.special_ids.tolist()))
+    if not puts_space:
+        return machine, each
     first = np.arange(len(machine.table)) == machine.initial
-    return machine, (np.where(first, after[begun], after) for after in machine.after_each(contents))
+    begun = machine.after(b" ")[machine.initial]
+    return machine, (np.where(first, after[begun], after) for after in each)
 
 
 def _wanted(

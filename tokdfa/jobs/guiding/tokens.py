@@ -13,7 +13,7 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, ranges
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.jobs.guiding.characters import characters_of
+from tokdfa.jobs.guiding.characters import DEPENDENT, characters_of, has_dependent, refuse_if
 from tokdfa.jobs.guiding.openings import Beginnings
 from tokdfa.jobs.guiding.scan import TextScan
 from tokdfa.jobs.guiding.splits import IdKinds, Splits
@@ -21,10 +21,8 @@ from tokdfa.kernels.guiding.product import followers_of
 from tokdfa.kernels.library import Struct
 from tokdfa.regex.trie import TokenTrie
 from tokdfa.regex.unicode.normalization import Form
-from tokdfa.tokenizers.boundaries.added import check_overlaps
 from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.neighbours import Neighbours
-from tokdfa.tokenizers.normalizers.sentencepiece import SPACE
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.pretokenizers.token_lift import TokenLift
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -98,14 +96,10 @@ class Tokens(OfTokenizer["Tokenizer"]):
         else:
             split_nfa, undivided = self.characters.split_nfa()
             lift = TokenLift(split_nfa)
-        # Added tokens with a visible space are looked for before texts have any: in ids, they are like all others.
-        found = [each for each in tokenizer.found_specials if self.characters is None or SPACE not in each.content]
         # The ids of special tokens that are found in texts, and their contents.
-        self.found = {special.id: special.content.encode() for special in found}
-        if len({special.level for special in found}) > 1:
-            check_overlaps([*self.found.values()])
+        self.found = {special.id: special.content.encode() for special in tokenizer.found_specials}
         if self.characters is not None:
-            self.found |= self.characters.atoms
+            self.found = self.characters.found
         super().__init__(tokenizer)
         self.beginnings = Beginnings() if self.characters is None else self.characters.beginnings
         self.form = form
@@ -136,7 +130,8 @@ class Tokens(OfTokenizer["Tokenizer"]):
         # One entry a special token: whether texts end before it.
         self.are_apart = np.isin(self.special_ids, tokenizer.special_ids)
         specials = {id: self.found.get(id, b"") for id in self.special_ids.tolist()}
-        self.scan = TextScan(specials, form, self.trie, n)
+        late = {special.id for special in tokenizer.found_specials if special.level}
+        self.scan = TextScan(specials, late, form, self.trie, n)
         merged = _merged(tokenizer, [*map(self.bytes_of, alone.tolist())])
         self.splits = Splits(lift, text, offsets, IdKinds(self.usable, self.special, is_alone, merged, undivided))
         # The usable ids, in the order of the trie.
@@ -181,11 +176,18 @@ class Tokens(OfTokenizer["Tokenizer"]):
         return text[offsets[id] : offsets[id + 1]].tobytes()
 
 
+_WHY_WHOLE = {
+    "Unigram": "scores of the whole text decide each id",
+    "longest match": "bytes after an id decide whether it is the longest",
+}
+
+
 def tokens_of(tokenizer: AnyTokenizer) -> Tokens:
     """Return the tables over the ids of a tokenizer."""
     if tokenizer.why_not("rules") is not None:
-        what = f"the streams of a {tokenizer.algorithm} tokenizer are judged as a whole, not id by id"
-        raise UnsupportedFeatureError(what)
+        why = _WHY_WHOLE.get(tokenizer.algorithm, "words are looked up as a whole, and decoding does not keep spaces")
+        what = f"the streams of a {tokenizer.algorithm} tokenizer are judged as a whole, not id by id: {why}"
+        raise UnsupportedFeatureError(what, hint="validate judges a finished stream")
     known = cast(Tokenizer, tokenizer)
     if known.form is None:
         return known.derived(Tokens)
@@ -197,6 +199,7 @@ def _splitting_of(tokenizer: Tokenizer) -> Splitting:
     """Return the splitting of texts, if they are judged id by id."""
     splitting, rewrites = tokenizer.splitting, tokenizer.why_not("spelling") is not None
     reasons = {
+        DEPENDENT: has_dependent(tokenizer),
         "the tokenizer normalizes texts": rewrites and tokenizer.why_not("form") is None,
         "the tokenizer rewrites texts": rewrites,
         "words end with a suffix": tokenizer.suffix is not None,
@@ -205,9 +208,7 @@ def _splitting_of(tokenizer: Tokenizer) -> Splitting:
         "the pre-tokenizer leaves out text": any(step.behavior == "removed" for step in splitting.steps),
         "an added token decodes to other text": any(special.is_mistaken for special in tokenizer.specials),
     }
-    for why, holds in reasons.items():
-        if holds:
-            raise UnsupportedFeatureError(f"{why}: its streams are judged as a whole, not id by id")
+    refuse_if(reasons)
     return splitting
 
 
