@@ -16,14 +16,14 @@ from itertools import islice
 import numpy as np
 
 from tokdfa.base.arrays import Int32Array, running_sum
-from tokdfa.base.budget import Budget
+from tokdfa.base.budget import Budget, total_of
 from tokdfa.base.errors import LimitExceededError, TokdfaError
 from tokdfa.base.suggestions import SuggestsNames, expect
 from tokdfa.base.verdict import Verdict
 from tokdfa.jobs.alignment.api import align
 from tokdfa.jobs.alignment.limited_words import most_by_words
 from tokdfa.jobs.comparison.parts import Parts
-from tokdfa.jobs.measures.attained import Texts
+from tokdfa.jobs.measures.attained import SECONDS_FOR_TEXTS, Texts
 from tokdfa.jobs.measures.of_tokenizers import exact_streams_of, streams_of
 from tokdfa.jobs.measures.product import Node, Product
 from tokdfa.jobs.measures.product_graph import ProductGraph
@@ -118,7 +118,8 @@ def longest_unit(tok_a: AnyTokenizer, tok_b: AnyTokenizer, *, max_seconds: float
     tok_a, tok_b : AnyTokenizer
         Byte pair tokenizers, over bytes or over characters, or WordPiece; two of different kinds, too.
     max_seconds : float
-        The most processor time of the exact answer. When it is over, a bound is the answer for WordPiece.
+        The most processor time of the exact answer. When it is over, a bound is the answer for WordPiece. The automata
+        and the texts have 20 seconds more.
 
     Returns
     -------
@@ -148,6 +149,12 @@ def longest_unit(tok_a: AnyTokenizer, tok_b: AnyTokenizer, *, max_seconds: float
     for tokenizer in (tok_a, tok_b):
         expect(tokenizer, AnyTokenizer, "a tokenizer", "tokdfa.longest_unit(tok_a, tok_b)")
     budget = Budget(max_seconds=max_seconds, what="the product of the canonical streams")
+    with total_of(max_seconds + SECONDS_FOR_TEXTS):
+        return _longest(tok_a, tok_b, budget)
+
+
+def _longest(tok_a: AnyTokenizer, tok_b: AnyTokenizer, budget: Budget) -> UnitLength:
+    """Return the answer; a bound and texts for it have some time beyond the budget."""
     texts = _Texts(tok_a, tok_b)
     if _cut_alike(tok_a, tok_b):
         return texts.of_single_tokens(budget)
@@ -354,7 +361,7 @@ def _of_product(texts: _Texts, product: Product) -> UnitLength | None:
     ways.sort(key=lambda way: -way[0])
     best: LongUnit | None = None
     for most, node, arc in ways[:_MOST_TRIED]:
-        if best is not None and best.stop - best.start >= most:
+        if best is not None and (best.stop - best.start >= most or not product.budget.seconds_left):
             break
         data, target = graph.way_to(node) + graph.word(arc), arc.target
         while not target.is_shared:
@@ -379,6 +386,7 @@ def _bounded(best: LongUnit | None, most: int) -> UnitLength:
 def _circles(graph: ProductGraph, circling: set[Node]) -> Iterator[str]:
     """Yield texts with paths that return to a state within a unit, a few times."""
     for start in list(circling)[:_MOST_TRIED]:
+        graph.product.budget.check_time()
         node, met, words = start, {start: 1}, [b""]
         while True:
             arc = next(arc for arc in graph.arcs[node] if arc.target in circling)
