@@ -56,23 +56,25 @@ class Budget:
     @property
     def seconds_left(self) -> float:
         """The processor time that is left, not below 0."""
+        if get_ident() != self._thread:
+            return max(self._deadline - time.monotonic(), 0.0)
+        return max(self.max_seconds - (time.thread_time() - self._begun), 0.0)
+
+    def _is_over(self) -> bool:
+        # Asking for processor time takes longer, and it is never more than the time that has passed.
         now = time.monotonic()
-        if now > self._deadline and get_ident() == self._thread:
-            self._deadline = now + self.max_seconds - (time.thread_time() - self._begun)
-        return max(self._deadline - now, 0.0)
+        if now <= self._deadline:
+            return False
+        left = self.seconds_left
+        self._deadline = now + left
+        return not left
 
     def check_time(self) -> None:
         """Raise an error if the time is up, or the time of all budgets together."""
         total = _TOTAL.get()
-        if total is not None and total is not self and not total.seconds_left:
+        if total is not None and total is not self and total._is_over():
             raise LimitExceededError(TIME_IS_UP, hint="raise max_seconds")
-        now = time.monotonic()
-        if now > self._deadline:
-            # Asking for processor time takes longer, and it is never more than the time that has passed.
-            used = time.thread_time() - self._begun if get_ident() == self._thread else self.max_seconds
-            if used < self.max_seconds:
-                self._deadline = now + self.max_seconds - used
-                return
+        if self._is_over():
             what = f"{self.what} takes more than {self.max_seconds:g} seconds to build"
             raise LimitExceededError(what, hint="narrow it, or raise max_seconds")
 

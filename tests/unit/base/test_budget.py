@@ -108,3 +108,11 @@ def test_budgets_in_a_block_have_their_time_together() -> None:
     with total_of(60) as total:
         Budget(max_seconds=60).check_time()
         assert 0 < total.seconds_left <= 60
+
+
+def test_the_time_left_is_of_the_processor_however_busy_the_machine_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    budget = Budget(max_seconds=60)
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + 50)
+    assert budget.seconds_left > 55
+    budget.check_time()
