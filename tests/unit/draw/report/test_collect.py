@@ -138,7 +138,7 @@ def test_what_is_kept_is_bounded() -> None:
 
 
 def test_only_violations_that_are_shown_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others are counted as arrays, and the counts are those of all violations."""
+    """The others are counted as arrays, and the counts include all violations."""
     tokenizer = tokdfa.default_tokenizer()
     words = tokenizer.encode(" man in want of a wife ").tolist()
     half = next(id for id in range(300) if tokenizer.decode_bytes([id]) == b"\xe2")
