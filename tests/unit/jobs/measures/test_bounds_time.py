@@ -106,7 +106,7 @@ def outcomes(seeds: range, patch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 def test_a_clock_that_ends_any_phase_leaves_valid_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = outcomes(range(4), monkeypatch)
+    seen = outcomes(range(5), monkeypatch)
     assert min(seen["no answer"], seen["bounded only"], seen["as before"]) >= 5, seen
 
 
