@@ -202,8 +202,8 @@ def test_a_checkpoint_of_standard_input_is_refused(tmp_path: Path, capsys: pytes
     [
         ("", (), "--check: no path of a tokenizer: ''"),
         ("codes", (), "the format cannot be recognised from the content or the name of the file (give --format: "),
-        ("codes", ("--format", "merges", "--level", "character"), "the merges are over bytes, and"),
-        ("codes", ("--format", "merges", "--level", "character"), "(choose --level byte)"),
+        ("codes", ("--format", "merges-bytes", "--level", "character"), "the merges are over bytes, and"),
+        ("codes", ("--format", "merges-bytes", "--level", "character"), "(choose --level byte)"),
         ("codes", ("--format", "merges", "--merges", 3), "--merges cannot be used with --check"),
         ("codes", ("--format", "rank"), "--format: unknown format: 'rank'"),
     ],
