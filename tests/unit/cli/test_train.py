@@ -202,8 +202,8 @@ def test_a_checkpoint_of_standard_input_is_refused(tmp_path: Path, capsys: pytes
     [
         ("", (), "--check: no path of a tokenizer: ''"),
         ("codes", (), "the format cannot be recognised from the content or the name of the file (give --format: "),
-        ("codes", ("--format", "merges-bytes", "--level", "character"), "the merges are over bytes, and"),
-        ("codes", ("--format", "merges-bytes", "--level", "character"), "(choose --level byte)"),
+        ("codes", ("--format", "merges", "--level", "character"), "the merges are over bytes, and"),
+        ("codes", ("--format", "merges", "--level", "character"), "(choose --level byte)"),
         ("codes", ("--format", "merges", "--merges", 3), "--merges cannot be used with --check"),
         ("codes", ("--format", "rank"), "--format: unknown format: 'rank'"),
     ],
@@ -212,7 +212,7 @@ def test_checks_that_cannot_be_made_say_what_to_do(
     name: str, options: tuple[object, ...], said: str, corpus: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = corpus.with_name("codes")
-    path.write_text("l o\nlo w\n", encoding="utf-8")
+    path.write_text("\u0120 l\n\u0120l o\n\u00c3 \u00a9\n", encoding="utf-8")
     assert run(corpus, "--check", name and path, *options) == 2
     assert said in capsys.readouterr().err
     assert run(corpus, "--check", path, "--format", "merges-bytes") in (0, 1)
