@@ -20,7 +20,6 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint32Array
 from tokdfa.base.errors import LimitExceededError, WrongTypeError
 from tokdfa.base.locks import SHARED
-from tokdfa.jobs.guiding.byte_machines import steps_to
 from tokdfa.jobs.guiding.texts import Texts
 from tokdfa.jobs.guiding.tokens import NONE, Tokens
 from tokdfa.kernels.guiding import product as kernels
@@ -52,6 +51,7 @@ class PrefixAutomaton:
     """
 
     _most_late: ClassVar[int] = kernels.MOST_LATE
+    _most_tried: ClassVar[int] = kernels.MOST_TRIED
 
     def __init__(self, tokens: Tokens, texts: Texts, any: PrefixAutomaton | None = None) -> None:
         self.tokens = tokens
@@ -145,18 +145,8 @@ class PrefixAutomaton:
         """Find the fewest ids up to an end, canonical or not, from each state of the texts, and which lead nearer."""
         if self._knows_least:
             return
-        n = self.texts.n_states + 1
         with SHARED:
-            (sources, targets, n_atoms), (before, after, atoms) = kernels.edges(self._guide, n)
-            least = np.maximum(steps_to(sources.astype(np.int64), targets.astype(np.int64), self.texts.final), 0)
-            self._cache.fields["least_ids"][:] = least
-            is_nearer = least[after] < least[before]
-            ends = np.searchsorted(before[is_nearer], np.arange(n), side="right").astype(np.int32)
-            wanted = np.where(least[targets] < least[sources], n_atoms, 0)
-            are_all = np.diff(ends, prepend=0) == np.bincount(sources, wanted, n)
-            nearer = np.where(are_all, [np.append(0, ends[:-1]), ends], -1).T
-            self._cache.fields["nearer"][:] = nearer.ravel()
-            self._cache.set("nearer_atoms", atoms[is_nearer])
+            kernels.find_fewest(self._cache, self.texts.struct, *self.texts.backwards(), self._most_tried)
             self._knows_least = True
 
     def base(self, state: State, limit: int | None = None) -> kernels.Masks:
@@ -170,12 +160,13 @@ class PrefixAutomaton:
             return plain or self._found(key, state, self.tokens.scan.differing(state.spelled))
         self._find_least()
         left = min(limit, kernels.MOST_IDS) - 1
-        if plain is None and left > self._cache.fields["least_ids"][state.text]:
+        is_tight = left < self._cache.fields["least_ids"][state.text]
+        if plain is None and not is_tight:
             plain = self.base(state)
         if plain is not None and left >= plain.most:
             return plain
         known = self._bases.get((*key, left))
-        if known is None and plain is not None and left >= plain.floor:
+        if known is None and plain is not None and left >= plain.floor and not is_tight:
             return self._found((*key, left), state, plain.late[plain.enough > left], plain)
         return known or self._found((*key, left), state, self.tokens.scan.differing(state.spelled))
 

@@ -19,6 +19,7 @@ from tokdfa.jobs.guiding.openings import WITHIN, Opening
 from tokdfa.jobs.guiding.tokens import Tokens
 from tokdfa.kernels.guiding.product import merge_nodes
 from tokdfa.kernels.library import Struct
+from tokdfa.regex.trie import TokenTrie
 from tokdfa.regex.unicode.utf8 import cut_apart
 
 
@@ -42,17 +43,25 @@ class Groups(NamedTuple):
     atom_bits: Uint32Array  # Of shape (rows, words of a mask)
 
 
-def group_ids(tokens: Tokens, column: Int32Array, is_dead: BoolArray) -> Groups:
+def _merged(
+    trie: TokenTrie, column: Int32Array, table: Int32Array
+) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
+    """Merge the nodes of a trie by the columns of its bytes, leaving out those with a column that no text has.
+
+    Returns the new node of each, and column, depth and end of the new nodes.
+    """
+    if table.shape[1] == 1 and (table[1:, 0] == np.arange(1, len(table))).all():
+        # No byte leads from a state to another, so the number of them does not matter either.
+        root = np.zeros(1, dtype=np.int32)
+        return np.zeros(trie.n_nodes, dtype=np.int32), root, root, np.ones(1, dtype=np.int32)
+    return merge_nodes(column[np.maximum(trie.symbol, 0)], trie.end, (table == NOWHERE).all(axis=0))
+
+
+def group_ids(tokens: Tokens, column: Int32Array, table: Int32Array) -> Groups:
     """Group the ids by the columns of their 256 bytes, leaving out those with a column that no text has."""
     trie = tokens.trie
-    if len(is_dead) == 1 and not is_dead[0]:
-        # All bytes are alike, so the number of them does not matter either.
-        node_of = np.zeros(trie.n_nodes, dtype=np.int32)
-        nodes = (np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.int32))
-    else:
-        node_of, *rest = merge_nodes(column[np.maximum(trie.symbol, 0)], trie.end, is_dead)
-        nodes = rest[0], rest[1], rest[2]
-    n_nodes = len(nodes[0])
+    node_of, node_column, node_depth, node_end = _merged(trie, column, table)
+    n_nodes = len(node_end)
     node = np.repeat(node_of, np.diff(trie.first))
     ids = tokens.words
     class_of, from_start = tokens.splits.class_of, tokens.scan.from_start
@@ -68,7 +77,9 @@ def group_ids(tokens: Tokens, column: Int32Array, is_dead: BoolArray) -> Groups:
     atom_begin = np.append(begins, len(ids) + np.arange(len(specials) + 1)).astype(np.int32)
     atom_ids = np.append(ids, specials)
     return Groups(
-        *nodes,
+        node_column,
+        node_depth,
+        node_end,
         at_node=np.searchsorted(node[begins], np.arange(n_nodes + 1)).astype(np.int32),
         atom_class=np.append(class_of[first], class_of[specials]),
         atom_spelled=np.append(from_start[first], from_start[specials]),
@@ -114,8 +125,7 @@ class Texts:
         length = np.where(table == NOWHERE, np.iinfo(np.int32).max, self.distance[table])
         byte_of = np.zeros(table.shape[1], dtype=np.uint8)
         byte_of[column[::-1]] = np.arange(255, -1, -1, dtype=np.uint8)
-        is_dead: BoolArray = (table == NOWHERE).all(axis=0)
-        groups = group_ids(tokens, column, is_dead)
+        groups = group_ids(tokens, column, table)
         self.struct = Struct(
             "tokdfa_guide_texts", table=table, column=column, n_columns=table.shape[1], final=final,
             distance=self.distance, nearest=byte_of[length.argmin(axis=1)], special_target=special_target,
@@ -127,6 +137,20 @@ class Texts:
         if self._within is None or opening == "start":
             return self.initial
         return self._within if opening == "within" else self.after(self.initial, b" ")
+
+    def backwards(self) -> tuple[Int32Array, Int32Array, BoolArray]:
+        """Return the trie of the columns of the ids from the last one to the first, its nodes in depth-first order.
+
+        For each node: its last column, the end of the nodes below, and whether it has ids.
+        """
+        trie, groups = self._tokens.backward_trie, self.struct.fields
+        node_of, column, _, end = _merged(trie, self._column, self._table)
+        node_of_id = np.full(self._tokens.n_ids, -1, dtype=np.int32)
+        node_of_id[trie.words] = np.repeat(node_of, np.diff(trie.first))
+        is_id = np.zeros(len(end), dtype=np.bool_)
+        n_words = int(groups["atom_begin"][groups["at_node"][-1]])
+        is_id[node_of_id[groups["atom_ids"][:n_words]]] = True
+        return column, end, is_id
 
     def has_size(self, total: int) -> bool:
         """Return whether some text of the language has `total` bytes."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cached_property
 from itertools import pairwise
 from typing import cast
 
@@ -149,6 +150,14 @@ class Tokens(OfTokenizer["Tokenizer"]):
             special_ids=self.special_ids,
             **self._ending(),
         )  # fmt: skip
+
+    @cached_property
+    def backward_trie(self) -> TokenTrie:
+        """The trie of the usable ids with their bytes from the last one to the first."""
+        text, offsets = self.spellings
+        sizes = np.diff(offsets)
+        mirrored = np.repeat(offsets[:-1] + offsets[1:], sizes) - 1 - np.arange(len(text))
+        return TokenTrie(text[mirrored].astype(np.int32), offsets, ~self.usable)
 
     def _ids_of_bytes(self) -> Int32Array:
         """Return the id of each byte, -1 if it has none or only one given for whole pieces."""

@@ -77,7 +77,7 @@ typedef struct {
     const int32_t *distance;       /* by state: the number of bytes and special tokens up to an end */
     const uint8_t *nearest;        /* by state: the byte after which the distance is least */
     const int32_t *special_target; /* [state * n_special_columns + special_column[k]]: that after special token k */
-    int64_t n_special_columns;
+    int64_t n_special_columns; /* each has a special token */
     const int32_t *special_column;
     int64_t n_special_column;
     const int32_t *node_column; /* by node of the trie of columns */
@@ -105,12 +105,21 @@ typedef struct {
     int32_t *enough; /* by slot: a number of ids known to be enough for an end; 0 for none */
     int32_t *trail;  /* the slots that the running search has met */
     int64_t n_trail;
+    int64_t most_searched; /* the most states that one search looks at */
     int32_t *frames; /* the frames of its path, five numbers each */
     int32_t *attempts; /* the path of a search with a limit, N_ATTEMPT numbers for each entry of `trail` */
     int32_t *least_ids; /* by state of the texts: the fewest ids up to an end, canonical or not; zeros until found */
-    int32_t *nearer; /* by state of the texts: the atoms after which it needs one id less are nearer_atoms[nearer[2 * s]]
-                        to nearer_atoms[nearer[2 * s + 1]]; -1 if they are not known */
-    int32_t *nearer_atoms;
+    int32_t *nearer; /* by state of the texts: the first entry of the atoms after which it needs one id less; 0 for none,
+                        -1 if they are too many, -2 until they are found */
+    int32_t *nearer_entries; /* three numbers an entry: some atoms, the first and the end, and the next entry; the first
+                                entry is not used */
+    int64_t n_nearer_entries;
+    int64_t n_nearer_used; /* the number of entries in use */
+    uint64_t *below; /* by node of the trie of columns: the columns below it, as bits of their numbers modulo 64 */
+    uint64_t *drops; /* by state of the texts, likewise: each id that leads nearer to an end has one of these columns; 0
+                        until they are found */
+    int32_t *visited; /* working memory, by state of the texts: zeros at first */
+    int32_t *queue;   /* working memory, by state of the texts */
     int32_t *path;   /* states along the longest word: one more entry than it has bytes */
     int32_t *trace;  /* likewise */
     int32_t *hint;   /* by a hash of the state of the pre-tokenizer: the id that last led on */
@@ -145,20 +154,29 @@ typedef struct {
     int32_t *text;    /* written: of the texts */
 } tokdfa_guide_targets_job;
 
-/* Which states of the texts follow each other, by any id, canonical or not. It belongs to one thread. */
+/* The fewest ids up to an end from each state of the texts, canonical or not. Working memory has an entry for each state
+   unless it says otherwise. It belongs to one thread. */
 typedef struct {
-    int32_t *n_leading; /* by state: working memory, zeros at first and at the end */
-    int32_t *source;    /* written: each state that follows another, once: the other, */
-    int32_t *target;    /* this one, */
-    int32_t *n_atoms;   /* and the number of atoms that lead from there to it */
-    int64_t n_source;
-    int64_t n_edges;  /* written: the number of entries in use; likewise below */
-    int32_t *before;  /* written: atoms by which one follows the other, most of those that lead nearer to an end */
-    int32_t *reached;
-    int32_t *atom;
-    int64_t n_before;
-    int64_t n_listed;
-} tokdfa_guide_edges_job;
+    const tokdfa_guide_texts *texts;
+    const int32_t *column; /* the trie of the ids read backwards, by node in depth-first order: its last column */
+    const int32_t *end;
+    const uint8_t *is_id; /* by node: whether it has ids */
+    int64_t n_is_id;
+    int64_t most_tried; /* the most nodes of `texts` that are tried forwards from a state; see fewest.c */
+    int32_t *height;  /* working memory, by node */
+    int32_t *begin;   /* working memory, an entry for each state and column, and one more */
+    int32_t *before;  /* working memory, an entry for each state and column */
+    int32_t *gap;     /* working memory */
+    int32_t *known;   /* working memory */
+    int32_t *listed;  /* working memory */
+    int32_t *reached; /* working memory */
+    int32_t *path;    /* working memory, N_STEP_BACK numbers for each byte of the longest id and one more */
+    int32_t *least;   /* written: the fewest ids; 0 where no ids lead to an end */
+    uint64_t *below;  /* written: as in tokdfa_guide_cache */
+} tokdfa_fewest_job;
+
+/* The number of numbers of an entry of `path`. */
+enum { N_STEP_BACK = 4 };
 
 /* The masks of the ids that can come next, for any row: one bit an id. It belongs to one thread. */
 typedef struct {
@@ -214,6 +232,7 @@ typedef struct {
 int32_t tokdfa_ban_step(const tokdfa_ban *ban, int32_t state, int32_t id);
 int64_t tokdfa_ban_mask(const tokdfa_ban *ban, int32_t state, int32_t like, int32_t *path, uint32_t *mask);
 void tokdfa_forbid(const tokdfa_followers *followers, int32_t row, const uint32_t *fragile, uint32_t *mask);
+void tokdfa_fewest_ids(const tokdfa_fewest_job *job);
 int64_t tokdfa_merge_nodes(tokdfa_merge_job *job);
 void tokdfa_guide_enter(tokdfa_guide_cache *cache, const int32_t *keys, const uint8_t *values, const int32_t *enough,
                         int64_t n);
@@ -226,7 +245,6 @@ int32_t tokdfa_guide_step(const tokdfa_guide *guide, int32_t split, int32_t row,
 int32_t tokdfa_guide_goes_on(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled, int32_t text);
 int32_t tokdfa_guide_within(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled, int32_t text,
                             int32_t limit);
-int32_t tokdfa_guide_edges(const tokdfa_guide *guide, int32_t text, tokdfa_guide_edges_job *job);
 int32_t tokdfa_guide_next(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,
                           tokdfa_guide_masks_job *job);
 int32_t tokdfa_guide_next_of(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,

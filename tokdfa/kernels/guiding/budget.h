@@ -134,7 +134,7 @@ static int search_within(const tokdfa_guide *guide, guide_state at, int32_t limi
         status = attempt_step(guide, path, height, &change);
         height += change;
         n_tried += change > 0;
-        if (n_tried > MOST_SEARCHED) {
+        if (n_tried > guide->cache->most_searched) {
             return TOO_MANY;
         }
     }

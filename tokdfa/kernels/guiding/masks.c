@@ -327,6 +327,19 @@ static int allow_words(const tokdfa_guide *guide, int32_t split, int32_t text, m
     return YES;
 }
 
+/* Likewise, if the text has only as many ids left as it needs, and those that lead nearer to an end are known. */
+static int allow_nearer(const tokdfa_guide *guide, int32_t split, int32_t text, masks *made) {
+    const tokdfa_guide_texts *texts = guide->texts;
+    int status = YES;
+    for (int32_t at = guide->cache->nearer[text]; at > 0 && status == YES;) {
+        const int32_t *entry = guide->cache->nearer_entries + N_NEARER_ENTRY * at;
+        const int32_t reached = text_after(guide, text, texts->atom_ids[texts->atom_begin[entry[0]]]);
+        status = add_atoms(guide, split, reached, entry[0], entry[1], made);
+        at = entry[2];
+    }
+    return status;
+}
+
 static int make_masks(const tokdfa_guide *guide, guide_state from, tokdfa_guide_masks_job *job, bool has_words) {
     masks made = {.job = job, .n_words = (guide->ids->n_class_of + 31) / 32, .limit = job->limit};
     ways groups[N_WAY_GROUPS];
@@ -337,14 +350,19 @@ static int make_masks(const tokdfa_guide *guide, guide_state from, tokdfa_guide_
     job->n_noted = job->floor = 0;
     int status = is_state(guide, from) ? YES : NO_SUCH_STATE;
     if (status == YES && has_words) {
-        status = allow_words(guide, from.split, from.text, &made);
+        const bool is_tight = job->limit == guide->cache->least_ids[from.text] - 1 && job->limit != NO_LIMIT;
+        status = is_tight && knows_nearer(guide, from.text) ? allow_nearer(guide, from.split, from.text, &made)
+                                                            : allow_words(guide, from.split, from.text, &made);
     }
     for (int64_t k = 0; k < job->n_ids && status == YES; k++) {
         const int32_t id = job->ids[k], reached = text_after(guide, from.text, id);
-        const int32_t found = spelled_after(guide, from.spelled, id);
         job->allowed[id >> 5] &= ~((uint32_t)1 << (id & 31));
         job->fragile[id >> 5] &= ~((uint32_t)1 << (id & 31));
-        if (reached && found >= 0) {
+        if (reached == NOWHERE || (job->limit != NO_LIMIT && guide->cache->least_ids[reached] > job->limit)) {
+            continue;
+        }
+        const int32_t found = spelled_after(guide, from.spelled, id);
+        if (found >= 0) {
             const alike this = {guide->ids->class_of[id], found, reached, &id, 1, NULL};
             status = add_ids(guide, from.split, &this, &made);
         }

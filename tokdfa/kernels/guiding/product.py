@@ -23,19 +23,22 @@ MOST_SEARCHED = 1 << 17
 MOST_IDS = 1 << 20
 """The largest limit of a number of ids."""
 
-MOST_EDGES = 1 << 18
-"""The number of edges between states of the texts that are found at once, or more."""
+MOST_NEARER = 1 << 18
+"""The most groups of ids that are kept because they lead nearer to an end of the texts, for all states together."""
+
+MOST_TRIED = 200
+"""The most nodes of the trie of columns that are tried from a state before the ids are read backwards instead."""
 
 MOST_LATE = 1 << 12
 """The most ids of masks that are kept because a limit may forbid them."""
 
 NO_LIMIT = -1
 
-_NO_IDS = np.zeros(0, dtype=np.int32)
-
 _N_FRAME = 5
 _N_ATTEMPT = 12
 _N_NEAR = 4
+_N_ENTRY = 3
+_N_STEP_BACK = 4
 
 
 def cache_of(n_slots: int, n_searched: int, longest: int, n_texts: int) -> Struct:
@@ -43,10 +46,14 @@ def cache_of(n_slots: int, n_searched: int, longest: int, n_texts: int) -> Struc
     path, trace = (np.zeros(longest + 1, dtype=np.int32) for _ in range(2))
     hint = np.full(1 << 14, -1, dtype=np.int32)
     near = np.full(_N_NEAR * n_texts, -2, dtype=np.int32)
-    least_ids, nearer = np.zeros(n_texts, dtype=np.int32), np.full(2 * n_texts, -1, dtype=np.int32)
+    least_ids, nearer = np.zeros(n_texts, dtype=np.int32), np.full(n_texts, -2, dtype=np.int32)
+    entries = np.empty(_N_ENTRY * MOST_NEARER, dtype=np.int32)
     return Struct(
         "tokdfa_guide_cache", **_slots(n_slots), **_search(n_searched), n_known=0, path=path, trace=trace,
-        hint=hint, near=near, least_ids=least_ids, nearer=nearer, nearer_atoms=_NO_IDS, found_split=0, found_row=0,
+        most_searched=MOST_SEARCHED, hint=hint, near=near, least_ids=least_ids, nearer=nearer, nearer_entries=entries,
+        below=np.zeros(0, dtype=np.uint64), drops=np.zeros(n_texts, dtype=np.uint64),
+        visited=np.zeros(n_texts, dtype=np.int32), queue=np.empty(n_texts, dtype=np.int32),
+        n_nearer_entries=MOST_NEARER, n_nearer_used=1, found_split=0, found_row=0,
         found_spelled=0, found_text=0, found_id=0, missing_core=0, missing_column=0,
     )  # fmt: skip
 
@@ -115,25 +122,25 @@ def within(guide: Struct, state: tuple[int, int, int, int], limit: int) -> tuple
     return (int(lib.tokdfa_guide_within(guide.pointer, *state, limit)),)
 
 
-def edges(guide: Struct, n_texts: int) -> tuple[Int32Array, Int32Array]:
-    """Find which of the states 1 to `n_texts` - 1 of the texts follow each other, by any id, canonical or not.
+def find_fewest(
+    cache: Struct, texts: Struct, column: Int32Array, end: Int32Array, is_id: BoolArray, most_tried: int
+) -> None:
+    """Find the fewest ids up to an end from each state of the texts, canonical or not, which the cache then has.
 
-    Returns columns of edges: a state, one that follows it, and the number of atoms that lead there; and columns of
-    atoms: a state, the one after, and the atom. The latter have most of the atoms that lead nearer to an end.
+    The trie of the ids read backwards has for each node its last column, its end, and whether it has ids.
     """
-    n = max(MOST_EDGES, n_texts)
-    columns = {field: np.zeros(n, dtype=np.int32) for field in ("source", "target", "n_atoms")}
-    listed = {field: np.zeros(n, dtype=np.int32) for field in ("before", "reached", "atom")}
-    n_leading = np.zeros(n_texts, dtype=np.int32)
-    job = Struct("tokdfa_guide_edges_job", n_leading=n_leading, **columns, n_edges=0, **listed, n_listed=0)
-    found: list[tuple[Int32Array, Int32Array]] = []
-    text = 1
-    while text < n_texts:
-        text = int(lib.tokdfa_guide_edges(guide.pointer, text, job.pointer))
-        n_edges, n_listed = job.pointer.n_edges, job.pointer.n_listed
-        found.append((np.stack([*columns.values()])[:, :n_edges], np.stack([*listed.values()])[:, :n_listed]))
-    every, some = zip(*found, strict=True)
-    return np.concatenate(every, axis=1), np.concatenate(some, axis=1)
+    n, longest = len(texts.fields["final"]), int(texts.fields["node_depth"].max())
+    n_cells = texts.fields["table"].size + texts.fields["special_target"].size
+    memory = {"height": len(end), "begin": n_cells + 1, "before": n_cells, "path": _N_STEP_BACK * (longest + 1)}
+    memory |= dict.fromkeys(("gap", "known", "listed", "reached"), n)
+    below = np.empty(len(texts.fields["node_depth"]), dtype=np.uint64)
+    job = Struct(
+        "tokdfa_fewest_job", texts=texts, column=column, end=end, is_id=is_id, most_tried=most_tried,
+        least=cache.fields["least_ids"], below=below,
+        **{field: np.empty(size, dtype=np.int32) for field, size in memory.items()},
+    )  # fmt: skip
+    lib.tokdfa_fewest_ids(job.pointer)
+    cache.set("below", below)
 
 
 class Masks(NamedTuple):

@@ -9,8 +9,8 @@
    search; or the search has left it without an end, but can come back from it to the path. */
 enum { NOT_SEARCHED = 0, GOES_ON = 1, DEAD_END = 2, ON_PATH = 3, LEFT_OPEN = 4 };
 
-/* The most states that one search looks at; and the result of a step after which it must continue. */
-enum { MOST_SEARCHED = 1 << 17, STILL_OPEN = 2 };
+/* The result of a step after which a search must continue. */
+enum { STILL_OPEN = 2 };
 
 /* The ids to try, in this order. Within a symbol: the id that last completed such a symbol, and all words that end
    symbols. Elsewhere: ids of the shortest rest of a text; the id that last began a piece; special tokens, which are few
@@ -19,6 +19,9 @@ enum { MOST_SEARCHED = 1 << 17, STILL_OPEN = 2 };
    state of the language. If a text has only as many ids left as it needs, the ids that lead nearer to an end are the
    only ones after the hint: in a string of JSON `"}`, `a"}` and a few more end it, while 100,000 ids continue it. */
 enum { NEAR, HINT, NEARER, SPECIALS, BYTES, ALL_WORDS, NO_MORE };
+
+/* The number of numbers of an entry of `nearer_entries`. */
+enum { N_NEARER_ENTRY = 3 };
 
 /* A frame of the path: the slot of a state and its index in the search; the ids being tried, and how far. */
 enum { SLOT, ORDER, PHASE, CURSOR, WITHIN, N_FRAME };
@@ -56,6 +59,35 @@ ALWAYS_INLINE int64_t enter_state(tokdfa_guide_cache *cache, guide_state at) {
     return slot;
 }
 
+/* The state after the next id of some atoms, which have the same columns and lead the texts to `text`. */
+ALWAYS_INLINE int next_of_atoms(const tokdfa_guide *guide, guide_state from, int32_t atom, int32_t end, int32_t text,
+                                int32_t *within, guide_state *to, int32_t *id) {
+    const tokdfa_guide_texts *texts = guide->texts;
+    const int32_t *begin = texts->atom_begin;
+    const int32_t first = begin[atom];
+    for (; atom < end; atom++) {
+        if (begin[atom + 1] - first <= *within) {
+            continue;
+        }
+        /* Ids without a position are given for whole pieces, with any row. */
+        const int32_t split = split_after(guide, from.split, texts->atom_class[atom], from.row != EVERY_ROW);
+        if (split == MISSING) {
+            return MISSING;
+        }
+        if (split == NOWHERE) {
+            *within = begin[atom + 1] - first;
+        }
+        while (*within < begin[atom + 1] - first) {
+            *id = texts->atom_ids[first + (*within)++];
+            const int status = after(guide, from, *id, text, to);
+            if (status != NOWHERE) {
+                return status;
+            }
+        }
+    }
+    return NOWHERE;
+}
+
 /* The state after the next id; a frame has the node of its group and the number of the group's ids that were tried. Ids
    are left out after which the text alone needs more than `left` ids to its end. */
 static int next_id(const tokdfa_guide *guide, guide_state from, int32_t *frame, int32_t left, guide_state *to,
@@ -65,16 +97,14 @@ static int next_id(const tokdfa_guide *guide, guide_state from, int32_t *frame, 
     bool is_traced = false;
     while (frame[CURSOR] < texts->n_node_column) {
         const int64_t node = frame[CURSOR];
-        const int32_t *begin = texts->atom_begin;
-        const int32_t level = texts->node_depth[node];
-        int32_t atom = texts->at_node[node];
+        const int32_t level = texts->node_depth[node], atom = texts->at_node[node];
         if (atom == texts->at_node[texts->node_end[node]]) {
             frame[CURSOR] = texts->node_end[node];
             continue;
         }
         if (!is_traced) {
             /* The bytes of a node are the first bytes of the ids below it, up to their columns. */
-            const int64_t bytes = guide->ids->offsets[texts->atom_ids[begin[atom]]];
+            const int64_t bytes = guide->ids->offsets[texts->atom_ids[texts->atom_begin[atom]]];
             trace[0] = from.text;
             for (int32_t k = 0; k < level; k++) {
                 trace[k + 1] = text_through(guide, trace[k], bytes + k, bytes + k + 1);
@@ -88,26 +118,11 @@ static int next_id(const tokdfa_guide *guide, guide_state from, int32_t *frame, 
             frame[CURSOR] = texts->node_end[node];
             continue;
         }
-        const int32_t first = begin[atom];
-        atom = guide->cache->least_ids[text] > left ? texts->at_node[node + 1] : atom;
-        for (; atom < texts->at_node[node + 1]; atom++) {
-            if (begin[atom + 1] - first <= frame[WITHIN]) {
-                continue;
-            }
-            /* Ids without a position are given for whole pieces, with any row. */
-            const int32_t split = split_after(guide, from.split, texts->atom_class[atom], from.row != EVERY_ROW);
-            if (split == MISSING) {
-                return MISSING;
-            }
-            if (split == NOWHERE) {
-                frame[WITHIN] = begin[atom + 1] - first;
-            }
-            while (frame[WITHIN] < begin[atom + 1] - first) {
-                *id = texts->atom_ids[first + frame[WITHIN]++];
-                const int status = after(guide, from, *id, text, to);
-                if (status != NOWHERE) {
-                    return status;
-                }
+        if (guide->cache->least_ids[text] <= left) {
+            const int32_t end = texts->at_node[node + 1];
+            const int status = next_of_atoms(guide, from, atom, end, text, frame + WITHIN, to, id);
+            if (status != NOWHERE) {
+                return status;
             }
         }
         frame[CURSOR] = (int32_t)node + 1, frame[WITHIN] = 0;
@@ -175,20 +190,105 @@ static int next_listed(const tokdfa_guide *guide, guide_state from, const int32_
     return status;
 }
 
-/* The state after the next id of some atoms, which `nearer` counts. */
-static int next_nearer(const tokdfa_guide *guide, guide_state from, const int32_t *nearer, int32_t *frame,
-                       guide_state *to, int32_t *id) {
+/* List some atoms of a state that lead the texts nearer, unless they are too many. */
+static void list_nearer(const tokdfa_guide *guide, int32_t text, int32_t reached, int32_t first, int32_t end) {
+    tokdfa_guide_cache *cache = guide->cache;
+    int32_t *nearer = cache->nearer + text;
+    if (first == end || reached == NOWHERE || cache->least_ids[reached] >= cache->least_ids[text] || *nearer < 0) {
+        return;
+    }
+    if (cache->n_nearer_used == cache->n_nearer_entries) {
+        *nearer = -1;
+        return;
+    }
+    int32_t *entry = cache->nearer_entries + N_NEARER_ENTRY * cache->n_nearer_used;
+    entry[0] = first, entry[1] = end, entry[2] = *nearer;
+    *nearer = (int32_t)cache->n_nearer_used++;
+}
+
+/* The columns by which a state of the texts that needs fewer ids may be reached first from a state. They are kept for all
+   states after it that need as many ids. In a string of JSON with 200 characters, it is the quote alone. */
+static uint64_t find_drops(const tokdfa_guide *guide, int32_t start) {
     const tokdfa_guide_texts *texts = guide->texts;
-    for (; nearer[0] + frame[CURSOR] < nearer[1]; frame[CURSOR]++, frame[WITHIN] = 0) {
-        const int32_t atom = guide->cache->nearer_atoms[nearer[0] + frame[CURSOR]];
-        const int32_t first = texts->atom_begin[atom], n = texts->atom_begin[atom + 1] - first;
-        const int32_t split = split_after(guide, from.split, texts->atom_class[atom], from.row != EVERY_ROW);
-        const int status =
-            split <= 0 ? split : next_listed(guide, from, texts->atom_ids + first, n, frame + WITHIN, to, id);
+    tokdfa_guide_cache *cache = guide->cache;
+    const int32_t least = cache->least_ids[start];
+    uint64_t drops = cache->drops[start];
+    int64_t n = 0;
+    if (drops == 0) {
+        cache->visited[start] = start;
+        cache->queue[n++] = start;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        for (int64_t column = 0; column < texts->n_columns; column++) {
+            const int32_t to = texts->table[cache->queue[k] * texts->n_columns + column];
+            if (to != NOWHERE && cache->least_ids[to] < least) {
+                drops |= (uint64_t)1 << (column & 63);
+            } else if (to != NOWHERE && cache->visited[to] != start) {
+                cache->visited[to] = start;
+                const bool is_found = cache->least_ids[to] == least && cache->drops[to] != 0;
+                drops |= is_found ? cache->drops[to] : 0;
+                cache->queue[n] = to;
+                n += !is_found;
+            }
+        }
+    }
+    for (int64_t k = 0; k < n; k++) {
+        if (cache->least_ids[cache->queue[k]] == least) {
+            cache->drops[cache->queue[k]] = drops;
+        }
+    }
+    return drops;
+}
+
+/* Find the atoms that lead the texts nearer to an end from a state. */
+NEVER_INLINE void find_nearer(const tokdfa_guide *guide, int32_t text) {
+    const tokdfa_guide_texts *texts = guide->texts;
+    tokdfa_guide_cache *cache = guide->cache;
+    const int64_t n_used = cache->n_nearer_used;
+    const int32_t least = cache->least_ids[text];
+    const uint64_t drops = find_drops(guide, text);
+    int64_t dropped_to = 0;
+    cache->trace[0] = text, cache->nearer[text] = 0;
+    for (int64_t node = 0; node < texts->n_node_column;) {
+        const int32_t reached = text_at_node(texts, cache->trace, node);
+        list_nearer(guide, text, reached, texts->at_node[node], texts->at_node[node + 1]);
+        /* Beyond a state that needs fewer ids, others may come that need more. */
+        dropped_to = cache->least_ids[reached] < least && node >= dropped_to ? texts->node_end[node] : dropped_to;
+        const bool may_drop = node < dropped_to || (cache->below[node] & drops) != 0;
+        node = reached == NOWHERE || !may_drop ? texts->node_end[node] : node + 1;
+    }
+    const int32_t atom = texts->at_node[texts->n_node_column];
+    for (int32_t k = 0; k < texts->n_special_column; k++) {
+        list_nearer(guide, text, text_after_special(texts, text, k), atom + k, atom + k + 1);
+    }
+    if (cache->nearer[text] < 0) {
+        cache->n_nearer_used = n_used;
+    }
+}
+
+/* Whether all atoms are known that lead the texts nearer to an end from a state. */
+ALWAYS_INLINE bool knows_nearer(const tokdfa_guide *guide, int32_t text) {
+    if (guide->cache->nearer[text] == -2) {
+        find_nearer(guide, text);
+    }
+    return guide->cache->nearer[text] >= 0;
+}
+
+/* The state after the next id that leads the texts nearer to an end; a frame has the entry of its atoms, 0 at first. */
+static int next_nearer(const tokdfa_guide *guide, guide_state from, int32_t *frame, guide_state *to, int32_t *id) {
+    const tokdfa_guide_cache *cache = guide->cache;
+    frame[CURSOR] = frame[CURSOR] == 0 ? cache->nearer[from.text] : frame[CURSOR];
+    while (frame[CURSOR] > 0) {
+        const int32_t *entry = cache->nearer_entries + N_NEARER_ENTRY * frame[CURSOR];
+        const int32_t first = guide->texts->atom_ids[guide->texts->atom_begin[entry[0]]];
+        const int32_t text = text_after(guide, from.text, first);
+        const int status = next_of_atoms(guide, from, entry[0], entry[1], text, frame + WITHIN, to, id);
         if (status != NOWHERE) {
             return status;
         }
+        frame[CURSOR] = entry[2] > 0 ? entry[2] : -1, frame[WITHIN] = 0;
     }
+    frame[CURSOR] = -1;
     return NOWHERE;
 }
 
@@ -246,9 +346,8 @@ static int next_state(const tokdfa_guide *guide, guide_state from, int32_t *fram
     }
     for (; frame[PHASE] != NO_MORE; frame[PHASE]++, frame[CURSOR] = 0, frame[WITHIN] = 0) {
         if (frame[PHASE] == NEARER && left == guide->cache->least_ids[from.text] - 1) {
-            const int32_t *nearer = guide->cache->nearer + 2 * (int64_t)from.text;
-            if (nearer[0] >= 0) {
-                return next_nearer(guide, from, nearer, frame, to, id);
+            if (frame[CURSOR] != 0 || knows_nearer(guide, from.text)) {
+                return next_nearer(guide, from, frame, to, id);
             }
         }
         if (frame[PHASE] == ALL_WORDS && frame[CURSOR] == 0 && frame[WITHIN] == 0) {
@@ -288,8 +387,8 @@ ALWAYS_INLINE int32_t *top_frame(const path_search *run) {
 /* Put the state of a slot on the path. Returns YES, TOO_MANY or TABLE_FULL. */
 ALWAYS_INLINE int put_on_path(path_search *run, int64_t slot) {
     tokdfa_guide_cache *cache = run->cache;
-    if (run->n_seen == cache->n_trail || run->n_seen == MOST_SEARCHED) {
-        return run->n_seen == MOST_SEARCHED ? TOO_MANY : TABLE_FULL;
+    if (run->n_seen == cache->n_trail || run->n_seen == cache->most_searched) {
+        return run->n_seen == cache->most_searched ? TOO_MANY : TABLE_FULL;
     }
     cache->values[slot] = ON_PATH;
     cache->low[slot] = (int32_t)run->n_seen;

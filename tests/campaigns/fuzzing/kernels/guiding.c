@@ -63,7 +63,7 @@ static void check_steps(tables *t, spot s, const int32_t *fewest) {
 /* One of the checks, in any order: the first one finds the cells that are missing. */
 static void check(tables *t, spot s, const int32_t *fewest, int32_t limit, int64_t which, input *in) {
     if (limit != NO_LIMIT && !t->knows_least) {
-        find_least(t);
+        find_least(t, take(in) % 8);
     }
     if (which == 0) {
         check_steps(t, s, fewest);
@@ -92,8 +92,8 @@ static void check_refusals(const tables *t) {
 static void use_guide(tables *t, input *in) {
     read_ids(t, in);
     read_languages(t, in);
-    make_cache(t, &t->cache, t->n_texts);
-    make_cache(t, &t->every_cache, 2);
+    make_cache(t, &t->cache, t->n_texts, in);
+    make_cache(t, &t->every_cache, 2, in);
     t->every = (tokdfa_guide){&t->splits, &t->followers, &t->ids, &t->every_text, &t->every_cache, NULL};
     const tokdfa_guide *any = take(in) % 4 ? &t->every : NULL;
     t->guide = (tokdfa_guide){&t->splits, &t->followers, &t->ids, &t->texts, &t->cache, any};
@@ -109,6 +109,7 @@ static void use_guide(tables *t, input *in) {
             check(t, s, fewest, i < unlimited ? NO_LIMIT : limit, (first + k) % 4, in);
         }
     }
+    check_nearer(t);
     check_refusals(t);
 }
 

@@ -4,16 +4,19 @@
 
 #include "guiding_twin.h"
 
-enum { NO_LIMIT = -1, MOST_NOTED = 4, MOST_LISTED = 4096 };
+enum { NO_LIMIT = -1, MOST_NOTED = 4 };
 
 /* The work of the class in Python where the kernel lacks something. */
 static void help(tables *t, int64_t status) {
-    REQUIRE(status == MISSING || status == TABLE_FULL || status == TABLE_OF_ANY_FULL);
+    REQUIRE(status == MISSING || status == TABLE_FULL || status == TABLE_OF_ANY_FULL || status == TOO_MANY);
     tokdfa_guide_cache *cache = status == TABLE_OF_ANY_FULL ? &t->every_cache : &t->cache;
     if (status == MISSING) {
         const int64_t at = t->cache.missing_core * t->width + t->cache.missing_column;
         REQUIRE(t->splits.targets[at] == -1);
         ((int32_t *)(uintptr_t)t->splits.targets)[at] = t->targets[at];
+    } else if (status == TOO_MANY) {
+        /* Python gives the question up; it can be asked again, and others. */
+        t->cache.most_searched *= 2, t->every_cache.most_searched *= 2;
     } else if (2 * cache->n_known >= cache->n_values) {
         make_slots(t, cache, 2 * cache->n_values);
     } else {
@@ -30,96 +33,86 @@ static bool has_bit(const uint32_t *mask, int64_t id) {
     return mask[id / 32] >> id % 32 & 1;
 }
 
-/* The atoms that lead from one state of the texts to another. */
-static int32_t count_atoms(const tables *t, int64_t from, int64_t to) {
-    int32_t n = 0;
+/* Whether an id leads from one state of the texts to another. */
+static bool is_edge(const tables *t, int64_t from, int64_t to) {
+    bool found = false;
     for (int64_t atom = 0; atom < t->texts.n_atom_class; atom++) {
-        n += text_after(t, from, t->texts.atom_ids[t->texts.atom_begin[atom]]) == to;
+        found = found || text_after(t, from, t->texts.atom_ids[t->texts.atom_begin[atom]]) == to;
     }
-    return n;
+    return found;
 }
 
-/* One call's edges between states of the texts, and those of their atoms that are listed. */
-static void check_edges(const tables *t, const tokdfa_guide_edges_job *job, int64_t first, int64_t next) {
-    int64_t at = 0, listed = 0;
-    for (int64_t from = first; from < next; from++) {
-        for (; at < job->n_edges && job->source[at] == from; at++) {
-            REQUIRE(job->n_atoms[at] == count_atoms(t, from, job->target[at]) && job->n_atoms[at] > 0);
-        }
-        for (int64_t to = 1; to < t->n_texts; to++) {
-            int64_t n = 0, n_before = 0;
-            for (int64_t k = 0; k < job->n_edges; k++) {
-                n += job->source[k] == from && job->target[k] == to;
-            }
-            for (int64_t k = 0; k < job->n_listed; k++) {
-                n_before += job->before[k] == from && job->reached[k] == to;
-            }
-            REQUIRE(n == (count_atoms(t, from, to) > 0) && n_before <= count_atoms(t, from, to));
-            REQUIRE(n_before == count_atoms(t, from, to) || t->texts.distance[to] >= t->texts.distance[from]);
-        }
-        for (; listed < job->n_listed && job->before[listed] == from; listed++) {
-            const int32_t atom = job->atom[listed];
-            REQUIRE(text_after(t, from, t->texts.atom_ids[t->texts.atom_begin[atom]]) == job->reached[listed]);
-        }
-    }
-    REQUIRE(at == job->n_edges && listed == job->n_listed);
-}
-
-/* The fewest ids up to an end of the texts, canonical or not; 0 also for states without an end. */
-static void fill_least(tables *t) {
-    int32_t *least = t->cache.least_ids;
+/* The fewest ids up to an end of the texts by definition, canonical or not; 0 also for states without an end. */
+static void check_least(const tables *t) {
+    int32_t least[MOST_TEXTS];
     for (int64_t q = 0; q < t->n_texts; q++) {
         least[q] = t->final_text[q] ? 0 : NONE;
     }
     for (int64_t round = 0; round < t->n_texts; round++) {
         for (int64_t from = 1; from < t->n_texts; from++) {
             for (int64_t to = 1; to < t->n_texts; to++) {
-                if (least[to] + 1 < least[from] && count_atoms(t, from, to)) {
+                if (least[to] + 1 < least[from] && is_edge(t, from, to)) {
                     least[from] = least[to] + 1;
                 }
             }
         }
     }
-    for (int64_t q = 0; q < t->n_texts; q++) {
-        least[q] = least[q] == NONE ? 0 : least[q];
+    for (int64_t q = 1; q < t->n_texts; q++) {
+        REQUIRE(t->cache.least_ids[q] == (least[q] == NONE ? 0 : least[q]));
     }
 }
 
-/* As Python does before the first search with a limit: the fewest ids by text, and the atoms that lead nearer. */
-static void find_least(tables *t) {
+/* As Python does before the first search with a limit: the fewest ids by text. */
+static void find_least(tables *t, int64_t most_tried) {
     arena *memory = &t->memory;
-    const int64_t n_source = 2 * t->n_texts, n_before = MOST_LISTED + MOST_IDS;
-    int32_t *columns[6], *nearer = t->cache.nearer, n = 0;
-    for (int k = 0; k < 6; k++) {
-        columns[k] = ROOM(memory, int32_t, k < 3 ? n_source : n_before);
-    }
-    tokdfa_guide_edges_job job = {ZEROS(memory, int32_t, t->n_texts), columns[0], columns[1], columns[2], n_source, 0,
-                                  columns[3], columns[4], columns[5], n_before, 0};
-    fill_least(t);
-    const int32_t *least = t->cache.least_ids;
-    t->cache.nearer_atoms = ROOM(memory, int32_t, t->n_texts * t->texts.n_atom_class);
-    for (int32_t text = 1; text < t->n_texts;) {
-        const int32_t next = tokdfa_guide_edges(&t->guide, text, &job);
-        REQUIRE(next > text && next <= t->n_texts);
-        check_edges(t, &job, text, next);
-        for (; text < next; text++) {
-            int32_t wanted = 0;
-            nearer[2 * text] = n;
-            for (int64_t k = 0; k < job.n_listed; k++) {
-                if (job.before[k] == text && least[job.reached[k]] < least[text]) {
-                    t->cache.nearer_atoms[n++] = job.atom[k];
-                }
-            }
-            nearer[2 * text + 1] = n;
-            for (int64_t k = 0; k < job.n_edges; k++) {
-                wanted += job.source[k] == text && least[job.target[k]] < least[text] ? job.n_atoms[k] : 0;
-            }
-            if (nearer[2 * text + 1] - nearer[2 * text] != wanted) {
-                nearer[2 * text] = nearer[2 * text + 1] = -1;
-            }
+    const int64_t n = t->n_texts, n_cells = n * (t->texts.n_columns + t->texts.n_special_columns);
+    uint8_t *mirrored = ROOM(memory, uint8_t, t->offsets[t->n_ids]);
+    for (int64_t id = 0; id < t->n_words; id++) {
+        for (int64_t k = 0; k < t->offsets[id + 1] - t->offsets[id]; k++) {
+            mirrored[t->offsets[id + 1] - 1 - k] = t->text[t->offsets[id] + k];
         }
     }
+    int64_t *order = ROOM(memory, int64_t, t->n_words);
+    int32_t *made[4];
+    const int64_t n_nodes = make_trie(t, mirrored, made, order);
+    uint8_t *is_id = ZEROS(memory, uint8_t, n_nodes);
+    for (int64_t v = 0; v < n_nodes; v++) {
+        for (int32_t k = made[3][v]; k < made[3][v + 1]; k++) {
+            is_id[v] = is_id[v] || t->ids.from_start[order[k]] >= 0;
+        }
+        made[0][v] = v ? t->column[made[0][v]] : 0;
+    }
+    const tokdfa_fewest_job job = {
+        .texts = &t->texts, .column = made[0], .end = made[2], .is_id = is_id, .n_is_id = n_nodes,
+        .most_tried = most_tried, .height = ROOM(memory, int32_t, n_nodes),
+        .begin = ROOM(memory, int32_t, n_cells + 1), .before = ROOM(memory, int32_t, n_cells),
+        .gap = ROOM(memory, int32_t, n), .known = ROOM(memory, int32_t, n), .listed = ROOM(memory, int32_t, n),
+        .reached = ROOM(memory, int32_t, n), .path = ROOM(memory, int32_t, N_STEP_BACK * (MOST_LENGTH + 1)),
+        .least = t->cache.least_ids, .below = ROOM(memory, uint64_t, t->texts.n_node_column)};
+    tokdfa_fewest_ids(&job);
+    t->cache.below = job.below;
+    check_least(t);
     t->knows_least = true;
+}
+
+/* The atoms that lead nearer, where searches have listed them, are all of them. */
+static void check_nearer(const tables *t) {
+    const tokdfa_guide_cache *cache = &t->cache;
+    for (int64_t text = 1; text < t->n_texts; text++) {
+        int64_t n_listed = 0, n = 0;
+        for (int32_t entry = cache->nearer[text]; entry > 0; entry = cache->nearer_entries[3 * entry + 2]) {
+            for (int32_t atom = cache->nearer_entries[3 * entry]; atom < cache->nearer_entries[3 * entry + 1]; atom++) {
+                const int64_t to = text_after(t, text, t->texts.atom_ids[t->texts.atom_begin[atom]]);
+                REQUIRE(to > 0 && cache->least_ids[to] < cache->least_ids[text]);
+                n_listed++;
+            }
+        }
+        for (int64_t atom = 0; atom < t->texts.n_atom_class; atom++) {
+            const int64_t to = text_after(t, text, t->texts.atom_ids[t->texts.atom_begin[atom]]);
+            n += to > 0 && cache->least_ids[to] < cache->least_ids[text];
+        }
+        REQUIRE(cache->nearer[text] < 0 || n_listed == n);
+    }
 }
 
 /* Whether a stream ends within a limit; with limit 4, also within the fewest ids, and within one less. */

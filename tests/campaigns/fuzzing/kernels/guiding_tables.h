@@ -8,7 +8,7 @@
 
 enum { MOST_WORDS = 34, MOST_SPECIALS = 2, MOST_IDS = MOST_WORDS + MOST_SPECIALS, MOST_LENGTH = 4 };
 enum { MOST_TEXTS = 5, MOST_CORES = 4, MOST_CUTS = 3, MOST_ROWS = 5, MOST_SCANS = 3, MOST_ORDERS = 2, N_COLUMNS = 3 };
-enum { MISSING = -1, TABLE_FULL = -2, NO_SUCH_STATE = -4, TABLE_OF_ANY_FULL = -5 };
+enum { MISSING = -1, TABLE_FULL = -2, TOO_MANY = -3, NO_SUCH_STATE = -4, TABLE_OF_ANY_FULL = -5 };
 enum { NO_ROW = 0, EVERY_ROW = 1, N_OTHER_ROWS = 2, IS_ALONE = 2, IS_SPECIAL = 4 };
 
 /* The ids are the words, and then the special tokens, which have no bytes. */
@@ -30,16 +30,42 @@ typedef struct {
 
 static const uint8_t LETTERS[6] = {'a', 'b', ' ', 0x80, 0x81, 0xC3};
 
-static int compare_words(const tables *t, int64_t a, int64_t b) {
+static int compare_words(const uint8_t *text, const int64_t *offsets, int64_t a, int64_t b) {
     for (int64_t k = 0;; k++) {
-        const int64_t x = t->offsets[a] + k, y = t->offsets[b] + k;
-        if (x == t->offsets[a + 1] || y == t->offsets[b + 1]) {
-            return (x == t->offsets[a + 1]) ? -(y < t->offsets[b + 1]) : 1;
+        const int64_t x = offsets[a] + k, y = offsets[b] + k;
+        if (x == offsets[a + 1] || y == offsets[b + 1]) {
+            return (x == offsets[a + 1]) ? -(y < offsets[b + 1]) : 1;
         }
-        if (t->text[x] != t->text[y]) {
-            return t->text[x] < t->text[y] ? -1 : 1;
+        if (text[x] != text[y]) {
+            return text[x] < text[y] ? -1 : 1;
         }
     }
+}
+
+/* Make the trie of the words with some text: symbol, depth, end and first, and the words in its order. */
+static int64_t make_trie(tables *t, const uint8_t *text, int32_t **made, int64_t *order) {
+    arena *memory = &t->memory;
+    const int64_t size = t->offsets[t->n_ids];
+    int64_t n_nodes;
+    int32_t *symbols = ROOM(memory, int32_t, size);
+    for (int64_t at = 0; at < size; at++) {
+        symbols[at] = text[at];
+    }
+    for (int64_t n = 0; n < t->n_words; n++) {
+        int64_t place = n;
+        for (; place > 0 && compare_words(text, t->offsets, order[place - 1], n) > 0; place--) {
+            order[place] = order[place - 1];
+        }
+        order[place] = n;
+    }
+    for (int k = 0; k < 4; k++) {
+        made[k] = ROOM(memory, int32_t, size + 2);
+    }
+    WITH_MEMORY(n_nodes, tokdfa_build_trie(symbols, t->offsets, order, t->n_words, made[0], made[1], made[2], made[3]));
+    for (int k = 0; k < 4; k++) {
+        made[k] = exactly(memory, made[k], n_nodes + (k == 3), 4);
+    }
+    return n_nodes;
 }
 
 static void read_words(tables *t, input *in) {
@@ -58,28 +84,10 @@ static void read_words(tables *t, input *in) {
     }
     const int64_t size = t->offsets[t->n_ids];
     t->text = exactly(memory, t->text, size, 1);
-    int32_t *symbols = ROOM(memory, int32_t, size);
-    for (int64_t at = 0; at < size; at++) {
-        symbols[at] = t->text[at];
-    }
     int64_t *order = ROOM(memory, int64_t, t->n_words);
-    for (int64_t n = 0; n < t->n_words; n++) {
-        int64_t place = n;
-        for (; place > 0 && compare_words(t, order[place - 1], n) > 0; place--) {
-            order[place] = order[place - 1];
-        }
-        order[place] = n;
-    }
     int32_t *made[4];
-    for (int k = 0; k < 4; k++) {
-        made[k] = ROOM(memory, int32_t, size + 2);
-    }
-    WITH_MEMORY(t->n_nodes,
-                tokdfa_build_trie(symbols, t->offsets, order, t->n_words, made[0], made[1], made[2], made[3]));
-    t->symbol = exactly(memory, made[0], t->n_nodes, 4);
-    t->depth = exactly(memory, made[1], t->n_nodes, 4);
-    t->end = exactly(memory, made[2], t->n_nodes, 4);
-    t->first = exactly(memory, made[3], t->n_nodes + 1, 4);
+    t->n_nodes = make_trie(t, t->text, made, order);
+    t->symbol = made[0], t->depth = made[1], t->end = made[2], t->first = made[3];
     t->words = ROOM(memory, int32_t, t->n_words);
     for (int64_t n = 0; n < t->n_words; n++) {
         t->words[n] = (int32_t)order[n];

@@ -13,14 +13,14 @@ typedef struct {
 
 /* The states after special tokens, by columns of which several tokens may share one. */
 static void read_specials(tables *t, language *of, input *in) {
-    of->n_special_columns = t->n_specials ? between(in, 1, MOST_SPECIALS) : 0;
+    of->n_special_columns = t->n_specials ? between(in, 1, t->n_specials) : 0;
     of->special_target = ZEROS(&t->memory, int32_t, of->n_texts * of->n_special_columns);
     of->special_column = ROOM(&t->memory, int32_t, t->n_specials);
     for (int64_t k = of->n_special_columns; k < of->n_texts * of->n_special_columns; k++) {
         of->special_target[k] = (int32_t)below(in, of->n_texts);
     }
     for (int64_t k = 0; k < t->n_specials; k++) {
-        of->special_column[k] = (int32_t)below(in, of->n_special_columns);
+        of->special_column[k] = (int32_t)(k < of->n_special_columns ? k : below(in, of->n_special_columns));
     }
 }
 
@@ -100,8 +100,8 @@ static int32_t *merge(tables *t, const language *of, int32_t **merged, int64_t *
     for (int k = 0; k < 3; k++) {
         merged[k] = exactly(&t->memory, out[3 + k], *n, 4);
     }
-    if (of->n_columns == 1 && !is_dead[0]) {
-        /* All bytes are alike, so the number of them does not matter either. */
+    if (of->n_columns == 1 && of->n_texts == 2 && !is_dead[0]) {
+        /* No byte leads from a state to another, so the number of them does not matter either. */
         *n = 1, merged[0][0] = merged[1][0] = 0, merged[2][0] = 1;
         memset(out[0], 0, (size_t)t->n_nodes * sizeof **out);
     }
@@ -207,14 +207,21 @@ static void make_trail(tables *t, tokdfa_guide_cache *cache, int64_t n) {
     cache->frames = ZEROS(&t->memory, int32_t, 5 * n), cache->attempts = ZEROS(&t->memory, int32_t, N_ATTEMPT * n);
 }
 
-static void make_cache(tables *t, tokdfa_guide_cache *cache, int64_t n_texts) {
+static void make_cache(tables *t, tokdfa_guide_cache *cache, int64_t n_texts, input *in) {
     arena *memory = &t->memory;
     make_slots(t, cache, 2);
     make_trail(t, cache, 1);
     cache->path = ZEROS(memory, int32_t, MOST_LENGTH + 1), cache->trace = ZEROS(memory, int32_t, MOST_LENGTH + 1);
     cache->hint = MINUS_ONES(memory, int32_t, 8), cache->n_hint = 8;
-    cache->least_ids = ZEROS(memory, int32_t, n_texts), cache->nearer = MINUS_ONES(memory, int32_t, 2 * n_texts);
-    cache->nearer_atoms = ZEROS(memory, int32_t, 0), cache->near = ROOM(memory, int32_t, 4 * n_texts);
+    cache->least_ids = ZEROS(memory, int32_t, n_texts), cache->nearer = ROOM(memory, int32_t, n_texts);
+    cache->n_nearer_entries = between(in, 1, 12), cache->n_nearer_used = 1;
+    cache->nearer_entries = ROOM(memory, int32_t, 3 * cache->n_nearer_entries);
+    cache->near = ROOM(memory, int32_t, 4 * n_texts), cache->drops = ZEROS(memory, uint64_t, n_texts);
+    cache->visited = ZEROS(memory, int32_t, n_texts), cache->queue = ROOM(memory, int32_t, n_texts);
+    cache->most_searched = between(in, 1, 16);
+    for (int64_t q = 0; q < n_texts; q++) {
+        cache->nearer[q] = -2;
+    }
     for (int64_t k = 0; k < 4 * n_texts; k++) {
         cache->near[k] = -2;
     }
