@@ -93,7 +93,8 @@ def check(made: Guided, source: random.Random) -> Counter[str]:
     guide = tokdfa.guide(made.tokenizer, language, prompt=prompt, heal=heal, **given)
     assert guide.kept.tolist() == prompt[:n_kept]
     starts = [(guide, guide.initial)]
-    if not heal:
+    alone = (made.encode(text) for text in texts if made.keeps(text))
+    if not heal and not all(has_banned(made, ids, 0, words) for ids in alone):
         other = tokdfa.guide(made.tokenizer, language, **given)
         starts.append((other, other.after_prompt(prompt)))
     shortest, longest = min(map(len, rests)), max(map(len, rests))
