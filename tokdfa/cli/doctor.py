@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("doctor")
-@click.argument("paths", nargs=-1, required=True, metavar="FOLDER|FILE...")
+@click.argument("paths", type=options.NamedPath(), nargs=-1, required=True, metavar="FOLDER|FILE...")
 @click.option(
     "--known",
     "known_path",

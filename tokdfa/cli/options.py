@@ -36,6 +36,14 @@ class Seconds(click.FloatRange):
         return self.fail(f"{value!r} is not a number.", param, ctx) if isnan(number) else number
 
 
+class NamedPath(click.Path):
+    """The type of paths: any text but the empty one, which a variable without a value is, not the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        return super().convert(value, param, ctx) if value else self.fail("the path is empty", param, ctx)
+
+
 # What is printed and written
 
 json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
@@ -165,8 +173,6 @@ def _one(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...])
         if ctx.resilient_parsing:
             return ""
         raise click.MissingParameter(ctx=ctx, param=parameter)
-    if "" in given and not ctx.resilient_parsing:
-        raise click.BadParameter("the path is empty", ctx, parameter)
     if len(given) == 1 or ctx.resilient_parsing:
         return given[0]
     if all(word.isascii() and word.isdecimal() for word in given):
@@ -181,15 +187,15 @@ def _one(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...])
 
 
 def _many(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-    if len(given) < 2 or "" in given or all(word.isascii() and word.isdecimal() for word in given):
+    if len(given) < 2 or all(word.isascii() and word.isdecimal() for word in given):
         return (_one(ctx, parameter, given),)
     if "-" in given and not ctx.resilient_parsing:
         raise click.UsageError("standard input is one stream, and cannot be given together with files", ctx)
     return given
 
 
-ids = click.argument("ids", nargs=-1, metavar="IDS", callback=_one)
-many_ids = click.argument("paths", nargs=-1, metavar="IDS...", callback=_many)
+ids = click.argument("ids", nargs=-1, type=NamedPath(), metavar="IDS", callback=_one)
+many_ids = click.argument("paths", nargs=-1, type=NamedPath(), metavar="IDS...", callback=_many)
 
 # Texts, patterns and work
 

@@ -44,7 +44,7 @@ def _classes(ctx: click.Context, parameter: click.Parameter, value: str) -> froz
 
 @click.command("rollouts")
 @click.argument("tok")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.argument("files", type=options.NamedPath(), metavar="FILE...", nargs=-1, required=True)
 @click.option("--ids", metavar="FIELD", help="The ids: all of them, or those after the prompt if that is a list.")
 @click.option("--prompt", metavar="FIELD", help="The ids of the prompt, or their number.")
 @click.option(

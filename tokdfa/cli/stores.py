@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command("stores")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", type=options.NamedPath(), nargs=-1, required=True, metavar="PATH...")
 @options.dtype
 @options.field
 @options.json

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.command("template")
 @click.argument("tok")
-@click.argument("path", metavar="[FILE]", required=False)
+@click.argument("path", type=options.NamedPath(), metavar="[FILE]", required=False)
 @click.option("--name", metavar="NAME", help="The template, where FILE has several; default: the one called default.")
 @rule_option
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A variable, such as bos_token=<s>.")

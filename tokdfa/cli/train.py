@@ -41,7 +41,7 @@ class _Options(TypedDict):
 
 
 @click.command("train")
-@click.argument("corpus", nargs=-1, required=True)
+@click.argument("corpus", type=options.NamedPath(), nargs=-1, required=True)
 @click.option("--merges", type=options.AtLeast(0), metavar="N", help="Number of rules to make.")
 @click.option(
     "-o",

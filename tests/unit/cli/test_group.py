@@ -124,6 +124,12 @@ def test_no_option_takes_a_number_that_is_none() -> None:
     assert n_options > 10
 
 
+@pytest.mark.parametrize("given", ["stores", "doctor", "train", "rollouts gpt2", "template gpt2", "validate gpt2"])
+def test_the_empty_path_is_not_the_current_folder(given: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert commands.run(*given.split(), "") == 2
+    assert "the path is empty" in capsys.readouterr().err
+
+
 def test_files_are_replaced_only_by_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tok, ids, corpus = tmp_path / "merges.txt", tmp_path / "ids.npy", tmp_path / "corpus.txt"
     tok.write_text("#version: 0.2\na b\n")
