@@ -23,6 +23,7 @@ from tests.campaigns.evidence.ledger import (
 )
 from tests.campaigns.evidence.promises import KINDS, PROMISES
 from tests.campaigns.evidence.tally import Tally
+from tests.campaigns.standing.campaign import PROMISES as PARTS
 
 
 def test_runs_are_added_up(tmp_path: Path) -> None:
@@ -157,6 +158,8 @@ def test_every_test_that_is_named_is_there() -> None:
     for campaign in entries():
         file, is_test, test = campaign.partition(" (")[0].partition("::")
         assert not is_test or f"def {test}(" in (ROOT / file).read_text(encoding="utf-8"), campaign
+        _, is_part, part = campaign.partition("tests.campaigns.standing --part ")
+        assert not is_part or part in PARTS, campaign
 
 
 @pytest.mark.parametrize(("path", "text"), [(page.PAGE, page.page), (page.README, page.readme)], ids=["page", "README"])
