@@ -99,14 +99,21 @@ class Masked(SuggestsNames, ABC, Generic[S]):
         ------
         TokenStreamError
             If the tokenizer has no such id, and it is not one of `end`.
+        WrongTypeError
+            If the id is not an integer, or the state none of this guide.
         """
-        if id in self._ends:
-            return self.ended if self.is_final(state) and state != self.ended else None
-        if not 0 <= id < self._n_ids:
-            if 0 <= id < self.vocab_size:
-                return None
-            raise TokenStreamError("no token has this id", value=id)
-        return None if state == self.ended else self._step(state, id)
+        try:
+            if id in self._ends:
+                return self.ended if self.is_final(state) and state != self.ended else None
+            if not 0 <= id < self._n_ids:
+                if 0 <= id < self.vocab_size:
+                    return None
+                raise TokenStreamError("no token has this id", value=id)
+            return None if state == self.ended else self._step(state, id)
+        except TypeError:
+            if isinstance(id, (int, np.integer)):
+                raise
+            raise WrongTypeError("an id is an integer", value=id, where="id") from None
 
     def read(self, ids: npt.ArrayLike, state: S | None = None) -> S:
         """Return the state after ids.

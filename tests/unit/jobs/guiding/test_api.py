@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,6 +49,10 @@ def test_other_arguments_are_refused() -> None:
         TOKENIZER.guide(end=2.0)  # type: ignore[arg-type]
     with pytest.raises(TokenStreamError, match=r"^no token has this id: -1$"):
         TOKENIZER.guide().step(TOKENIZER.guide().initial, -1)
+    odd: Any
+    for odd in ("a", None, 64.0, [64]):
+        with pytest.raises(WrongTypeError, match=r"^id: an id is an integer: "):
+            TOKENIZER.guide().step(TOKENIZER.guide().initial, odd)
 
 
 def test_tokenizers_that_are_judged_as_a_whole_are_refused(tmp_path: Path) -> None:
