@@ -12,7 +12,7 @@ import numpy as np
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError
-from tokdfa.jobs.measures.climbing import Climb, are_final, end_of, reach, start_of
+from tokdfa.jobs.measures.climbing import Climb, end_of, reach, start_of
 from tokdfa.jobs.measures.extremes import Extreme
 from tokdfa.jobs.measures.of_tokenizers import streams_of
 from tokdfa.jobs.measures.paths import paths_of
@@ -61,7 +61,7 @@ class Texts:
     def single(self) -> Int32Array:
         """Return the labels that are the only one of a stream."""
         codes, labels = self.paths_to_texts.following(0, np.zeros(1, dtype=np.int64), None)
-        return labels[are_final(self.paths, codes)] if len(labels) else labels
+        return labels[self.paths.are_final(codes)] if len(labels) else labels
 
     def through(self, label: int) -> tuple[int, ...] | None:
         """Return the labels of a stream that has a label; None if none has it."""
@@ -83,7 +83,7 @@ class Texts:
         climb, is_any = start_of(paths), False
         while len(climb.frontier):
             reached = climb.advance()
-            for code in reached[are_final(paths, reached)].tolist():
+            for code in reached[paths.are_final(reached)].tolist():
                 is_any = True
                 yield Pumped(after=tuple(climb.path(code)[1]))
         if not is_any:

@@ -11,27 +11,16 @@ weight that keeps a sum positive are followed, so good bounds are proved fast: f
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, Int64Array, IntegerArray
-from tokdfa.jobs.measures.paths import Paths
-from tokdfa.jobs.measures.streams import grouped
+from tokdfa.base.arrays import Int64Array, IntegerArray
+from tokdfa.jobs.measures.paths import Paths, Reached, StateTable
+from tokdfa.jobs.measures.streams import are_first
 
 RESET = -1
 """The step from the end of a text to the beginning of another one."""
 
 _WALKED, _WALKED_EACH = 4, 64
-
-
-class _Found(NamedTuple):
-    """States that are reached, with the sums of the paths: arrays with an entry a state."""
-
-    codes: Int64Array
-    sums: Int64Array
-    group: Int64Array  # The states before the last step, as an index of `Climb._groups`; -1 where a path begins
-    ids: Int64Array  # The last step
 
 
 class Climb:
@@ -45,67 +34,52 @@ class Climb:
         self, paths: Paths, weight: Int64Array, starts: Int64Array, *, are_all: bool = True, resets: bool = False
     ) -> None:
         self._paths, self._weight, self._resets = paths, weight, resets
-        self._are_all, self._codes = are_all, starts
-        n = len(starts)
-        self._sums, self._group = np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int64)
-        self._ids = np.zeros(n, dtype=np.int64)
+        self._are_all = are_all
+        zero = np.zeros_like(starts)
+        self._states = StateTable(*Reached(starts, zero, zero - 1, zero.copy()))
         self._groups: list[Int64Array] = []
-        self.frontier = self._codes
+        self.frontier = starts
 
     @property
     def codes(self) -> Int64Array:
         """The states that are reached so far, ascending."""
-        return self._codes
+        return self._states.codes
 
     def advance(self) -> Int64Array:
         """Follow all paths that are new by one id; return the states with greater sums than before."""
-        codes = self.frontier
-        sums = self._sums[np.searchsorted(self._codes, codes)]
-        _, value = np.unique(sums, return_inverse=True)
-        n_rows = self._paths.streams.n_rows
-        found: list[_Found] = []
-        for group in grouped((codes // n_rows) * (int(value.max(initial=0)) + 1) + value):
-            base, _ = self._paths.parts(int(codes[group[0]]))
-            sum = int(sums[group[0]])
+        codes, paths = self.frontier, self._paths
+        found: list[Reached] = []
+        for group, sum in paths.groups(codes, self.sum_of(codes)):
+            base, _ = paths.parts(int(codes[group[0]]))
             useful = self._weight > -sum if self._are_all else None
-            after, ids = self._paths.following(base, codes[group] % n_rows, useful)
+            after, ids = paths.following(base, codes[group] % paths.streams.n_rows, useful)
             found.append(self._made(codes[group], after, sum + self._weight[ids], ids))
-            if self._resets and sum > 0 and self._paths.streams.is_final(base):
+            if self._resets and sum > 0 and paths.streams.is_final(base):
                 zero = np.zeros(1, dtype=np.int64)
                 found.append(self._made(codes[group], zero, zero + sum, zero + RESET))
-        self.frontier = self._improved(_Found(*(np.concatenate(parts) for parts in zip(*found, strict=True))))
+        self.frontier = self._improved(Reached.joined(found))
         return self.frontier
 
-    def _made(self, before: Int64Array, codes: Int64Array, sums: Int64Array, ids: IntegerArray) -> _Found:
+    def _made(self, before: Int64Array, codes: Int64Array, sums: Int64Array, ids: IntegerArray) -> Reached:
         self._groups.append(before)
-        return _Found(codes, sums, np.full(len(codes), len(self._groups) - 1), ids.astype(np.int64))
+        return Reached(codes, sums, np.full(len(codes), len(self._groups) - 1), ids.astype(np.int64))
 
-    def _improved(self, found: _Found) -> Int64Array:
+    def _improved(self, found: Reached) -> Int64Array:
         """Enter the states that have greater sums than before; return them."""
-        order = np.lexsort((-found.sums, found.codes))
-        found = _Found(*(part[order] for part in found))
-        first = np.append(True, found.codes[1:] != found.codes[:-1])[: len(order)]
-        found = _Found(*(part[first] for part in found))
-        at = np.minimum(np.searchsorted(self._codes, found.codes), len(self._codes) - 1)
-        known = self._codes[at] == found.codes
-        better = known & (found.sums > self._sums[at])
-        self._sums[at[better]], self._group[at[better]] = found.sums[better], found.group[better]
-        self._ids[at[better]] = found.ids[better]
+        found = found.at(np.lexsort((-found.sums, found.codes)))
+        found = found.at(are_first(found.codes))
+        at, known = self._states.find(found.codes)
+        better = known & (found.sums > self._states.values[0][at])
+        for values, new in zip(self._states.values, found[1:], strict=True):
+            values[at[better]] = new[better]
         if not self._are_all and not known.all():
-            new = _Found(*(part[~known] for part in found))
-            joined = np.append(self._codes, new.codes)
-            order = np.argsort(joined, kind="stable")
-            self._codes = joined[order]
-            self._sums = np.append(self._sums, new.sums)[order]
-            self._group = np.append(self._group, new.group)[order]
-            self._ids = np.append(self._ids, new.ids)[order]
+            self._states.enter(*found.at(~known))
             better |= ~known
-        improved: Int64Array = found.codes[better]
-        return improved
+        return found.codes[better]
 
     def sum_of(self, codes: Int64Array) -> Int64Array:
         """Return the greatest sums of paths that end in states that are reached."""
-        found: Int64Array = self._sums[np.searchsorted(self._codes, codes)]
+        found: Int64Array = self._states.values[0][np.searchsorted(self.codes, codes)]
         return found
 
     def path(self, code: int) -> tuple[list[int], list[int], int | None]:
@@ -114,28 +88,19 @@ class Climb:
         A path with a cycle ends with it: its last state is that at the index returned.
         """
         states, steps, seen = [code], list[int](), {code: 0}
+        _, of_group, ids = self._states.values
         while True:
-            at = int(np.searchsorted(self._codes, code))
-            if self._group[at] < 0:
+            at = int(np.searchsorted(self.codes, code))
+            if of_group[at] < 0:
                 return states[::-1], steps[::-1], None
-            steps.append(int(self._ids[at]))
-            code = self._before(code, self._groups[self._group[at]], steps[-1])
+            group = self._groups[of_group[at]]
+            steps.append(int(ids[at]))
+            code = int(group[0 if steps[-1] == RESET else self._paths.before(group, steps[-1], code)])
             states.append(code)
             if code in seen:
                 begin = seen[code]
                 return states[begin:][::-1], steps[begin:][::-1], 0
             seen[code] = len(states) - 1
-
-    def _before(self, code: int, group: Int64Array, id: int) -> int:
-        """Return one of a group of states from which an id leads to a state."""
-        if id == RESET:
-            return int(group[0])
-        streams = self._paths.streams
-        edges = streams.edges(self._paths.parts(int(group[0]))[0])
-        number, target = int(np.searchsorted(edges.labels, id)), self._paths.parts(code)[0]
-        forbidden = streams.forbids(group % streams.n_rows, id)
-        leads = np.where(forbidden, edges.cut[number] == target, edges.free[number] == target)
-        return int(group[np.flatnonzero(leads)[0]])
 
     def cycle(self) -> tuple[int, list[int]] | None:
         """Advance until a cycle with a positive sum is found: its first state and its steps; None if there is none."""
@@ -152,13 +117,6 @@ class Climb:
         return None
 
 
-def are_final(paths: Paths, codes: Int64Array) -> BoolArray:
-    """Return whether a stream may end, for each of some states."""
-    bases, inverse = np.unique(codes // (paths.n_classes * paths.streams.n_rows), return_inverse=True)
-    final = np.array([paths.streams.is_final(base) for base in bases.tolist()], dtype=np.bool_)
-    return final[inverse]
-
-
 def start_of(paths: Paths, start: int = 0) -> Climb:
     """Return the paths that begin in a state, none of them followed so far."""
     return Climb(paths, np.zeros_like(paths.weights.size[0]), np.array([start]), are_all=False)
@@ -170,7 +128,7 @@ def reach(paths: Paths, start: int = 0, *, up_to_end: bool = False, up_to: int |
     Or those up to the state `up_to`.
     """
     climb = start_of(paths, start)
-    while len(climb.frontier) and not (up_to_end and are_final(paths, climb.frontier).any()):
+    while len(climb.frontier) and not (up_to_end and paths.are_final(climb.frontier).any()):
         if up_to in climb.frontier:
             break
         climb.advance()
@@ -179,4 +137,4 @@ def reach(paths: Paths, start: int = 0, *, up_to_end: bool = False, up_to: int |
 
 def end_of(paths: Paths, climb: Climb) -> list[int]:
     """Return the ids of a path to a final state that was reached last."""
-    return climb.path(int(climb.frontier[are_final(paths, climb.frontier)][0]))[1]
+    return climb.path(int(climb.frontier[paths.are_final(climb.frontier)][0]))[1]

@@ -11,14 +11,15 @@ labels, which are not longer, such that the sum of the whole is still not 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
 from tokdfa.base.budget import Budget
-from tokdfa.jobs.measures.streams import Streams, grouped
+from tokdfa.jobs.measures.streams import Streams, are_first, grouped
 
 
 class Weights(NamedTuple):
@@ -62,6 +63,64 @@ class Paths:
         ids = np.concatenate((edges.labels[free], edges.labels[cut]))
         return self.coded(np.concatenate((edges.free[free], edges.cut[cut])), ids), ids
 
+    def before(self, group: Int64Array, id: int, code: int) -> int:
+        """Return the index of one of a group of states, equal but for their rows, from which an id leads to a state."""
+        streams, target = self.streams, self.parts(code)[0]
+        edges = streams.edges(self.parts(int(group[0]))[0])
+        number = int(np.searchsorted(edges.labels, id))
+        forbidden = streams.forbids(group % streams.n_rows, id)
+        leads = np.where(forbidden, edges.cut[number] == target, edges.free[number] == target)
+        return int(np.flatnonzero(leads)[0])
+
+    def are_final(self, codes: Int64Array) -> BoolArray:
+        """Return whether a stream may end, for each of some states."""
+        bases, inverse = np.unique(codes // (self.n_classes * self.streams.n_rows), return_inverse=True)
+        final = np.array([self.streams.is_final(base) for base in bases.tolist()], dtype=np.bool_)
+        return final[inverse]
+
+    def groups(self, codes: Int64Array, sums: Int64Array) -> Iterator[tuple[Int64Array, int]]:
+        """Yield the indices of the states that are equal but for their rows, and have equal sums; and the sum."""
+        _, value = np.unique(sums, return_inverse=True)
+        for group in grouped((codes // self.streams.n_rows) * (int(value.max(initial=0)) + 1) + value):
+            yield group, int(sums[group[0]])
+
+
+class StateTable:
+    """States, ascending, and arrays with an entry a state: its values."""
+
+    def __init__(self, codes: Int64Array, *values: npt.NDArray[Any]) -> None:
+        self.codes, self.values = codes, values
+
+    def find(self, codes: Int64Array) -> tuple[Int64Array, BoolArray]:
+        """Return the index of each of some states, and whether it has one."""
+        at = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
+        return at, self.codes[at] == codes
+
+    def enter(self, codes: Int64Array, *values: npt.NDArray[Any]) -> None:
+        """Enter states that the table lacks, with their values."""
+        joined = np.append(self.codes, codes)
+        order = np.argsort(joined, kind="stable")
+        self.codes = joined[order]
+        self.values = tuple(np.append(old, new)[order] for old, new in zip(self.values, values, strict=True))
+
+
+class Reached(NamedTuple):
+    """States that paths lead to: arrays with an entry a path."""
+
+    codes: Int64Array
+    sums: Int64Array
+    group: Int64Array  # The index of the group of states before the last step; -1 where a path begins
+    ids: Int64Array  # The last step
+
+    def at(self, index: IntegerArray | BoolArray) -> Reached:
+        """Return those at an index."""
+        return Reached(*(part[index] for part in self))
+
+    @staticmethod
+    def joined(several: Iterable[Reached]) -> Reached:
+        """Return several, one after the other."""
+        return Reached(*(np.concatenate(parts) for parts in zip(*several, strict=True)))
+
 
 def paths_of(streams: Streams, budget: Budget) -> Paths:
     """Return the paths of a graph with all differences 0."""
@@ -71,41 +130,30 @@ def paths_of(streams: Streams, budget: Budget) -> Paths:
 
 def are_zero(paths: Paths) -> bool:
     """Return whether the sums of all streams are 0."""
-    known, potential = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    layer = known, potential
+    layer = codes, potentials = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    known = StateTable(codes, potentials)
     while len(layer[0]):
-        ends = {base: paths.streams.is_final(base) for base in np.unique(layer[0] // _width(paths)).tolist()}
-        if any(layer[1][[ends[base] for base in (layer[0] // _width(paths)).tolist()]]):
+        if layer[1][paths.are_final(layer[0])].any():
             return False
         found = _next_potentials(paths, *layer)
         if found is None:
             return False
         codes, potentials = found
-        at = np.minimum(np.searchsorted(known, codes), len(known) - 1)
-        is_known = known[at] == codes
-        if (potential[at] != potentials)[is_known].any():
+        at, is_known = known.find(codes)
+        if (known.values[0][at] != potentials)[is_known].any():
             return False
         layer = codes[~is_known], potentials[~is_known]
-        known, potential = np.append(known, layer[0]), np.append(potential, layer[1])
-        order = np.argsort(known)
-        known, potential = known[order], potential[order]
+        known.enter(*layer)
     return True
-
-
-def _width(paths: Paths) -> int:
-    return paths.n_classes * paths.streams.n_rows
 
 
 def _next_potentials(paths: Paths, codes: Int64Array, potentials: Int64Array) -> tuple[Int64Array, Int64Array] | None:
     """Return the states after some states, with their potentials; None if a state has two."""
     found: list[tuple[Int64Array, Int64Array]] = []
-    _, value = np.unique(potentials, return_inverse=True)
-    n_rows = paths.streams.n_rows
-    n_values = int(value.max(initial=0)) + 1
-    for group in grouped((codes // n_rows) * n_values + value):
+    for group, potential in paths.groups(codes, potentials):
         base, number = paths.parts(int(codes[group[0]]))
-        after, ids = paths.following(base, codes[group] % n_rows, None)
-        found.append((after, potentials[group[0]] + paths.weights.difference[number, ids]))
+        after, ids = paths.following(base, codes[group] % paths.streams.n_rows, None)
+        found.append((after, potential + paths.weights.difference[number, ids]))
         if len(found) == _MOST_TOGETHER:
             merged = _merged(found)
             if merged is None:
@@ -124,30 +172,20 @@ def _merged(found: list[tuple[Int64Array, Int64Array]]) -> tuple[Int64Array, Int
     return None if (codes[1:] == codes[:-1]).any() else (codes, potentials)
 
 
-class _Labels(NamedTuple):
-    """Arrays with an entry a label: a state, the sum of its path, and the last step of that."""
-
-    codes: Int64Array
-    sums: Int64Array
-    group: Int64Array  # The group of labels before the last step
-    ids: Int64Array
-
-
 class Search:
     """A search for the shortest streams with a sum that is not 0, of up to `longest` bytes."""
 
     def __init__(self, paths: Paths, longest: int) -> None:
         self._paths, self._longest = paths, longest
         # The labels by the length of their paths, before it is known which of them are kept.
-        none = np.zeros(0, dtype=np.int64)
         zero = np.zeros(1, dtype=np.int64)
-        self._waiting: dict[int, list[_Labels]] = {0: [_Labels(zero, zero, zero - 1, zero)]}
-        self._kept: list[_Labels] = []
+        self._waiting: dict[int, list[Reached]] = {0: [Reached(zero, zero, zero - 1, zero)]}
+        self._kept: list[Reached] = []
         self._n_kept = 0
         # The labels of each group; their states differ only in the row.
         self._groups: list[Int64Array] = []
-        # The states, ascending; the sum of the first label of each, and whether it has a second one.
-        self._codes, self._sums, self._are_two = none, none, np.zeros(0, dtype=np.bool_)
+        # The sum of the first label of each state, and whether it has a second one; no state is -1.
+        self._known = StateTable(zero - 1, zero, np.zeros(1, dtype=np.bool_))
 
     def streams(self) -> Iterator[tuple[int, ...]]:
         """Yield streams whose sum is not 0, the shortest texts first: one for each last id and state at most."""
@@ -155,75 +193,50 @@ class Search:
             while self._waiting.get(length):
                 begin = self._n_kept
                 labels = self._settled(self._waiting.pop(length))
-                yield from self._ended(labels, begin)
+                for number in np.flatnonzero((labels.sums != 0) & self._paths.are_final(labels.codes)).tolist():
+                    yield self._spelled(begin + number)
                 self._expand(labels, begin, length)
 
-    def _settled(self, waiting: list[_Labels]) -> _Labels:
+    def _settled(self, waiting: list[Reached]) -> Reached:
         """Return the labels that are kept of some of one length: the first of a state, and one with another sum."""
-        joined = _Labels(*(np.concatenate(parts) for parts in zip(*waiting, strict=True)))
-        _, first = np.unique(np.stack(joined[:2]), axis=1, return_index=True)
-        labels = _Labels(*(part[first] for part in joined))
-        at = np.minimum(np.searchsorted(self._codes, labels.codes), max(len(self._codes) - 1, 0))
-        known = self._codes[at] == labels.codes if len(self._codes) else np.zeros(len(labels.codes), dtype=np.bool_)
-        useful = np.ones(len(labels.codes), dtype=np.bool_)
-        useful[known] = ~self._are_two[at[known]] & (self._sums[at[known]] != labels.sums[known])
-        labels, known, at = _Labels(*(part[useful] for part in labels)), known[useful], at[useful]
-        begins = np.append(True, labels.codes[1:] != labels.codes[:-1])[: len(labels.codes)]
-        rank = np.arange(len(begins)) - np.maximum.accumulate(np.where(begins, np.arange(len(begins)), 0))
-        kept = rank < np.where(known, 1, 2)
-        self._are_two[at[kept & known]] = True
-        new = kept & ~known & begins
-        two = np.zeros(len(begins), dtype=np.bool_)
-        two[np.flatnonzero(kept & ~known & ~begins) - 1] = True
-        self._enter(labels.codes[new], labels.sums[new], two[new])
-        labels = _Labels(*(part[kept] for part in labels))
+        joined = Reached.joined(waiting)
+        labels = joined.at(np.unique(np.stack(joined[:2]), axis=1, return_index=True)[1])
+        at, known = self._known.find(labels.codes)
+        sums, are_two = self._known.values
+        useful = ~known | (~are_two[at] & (sums[at] != labels.sums))
+        labels, known, at = labels.at(useful), known[useful], at[useful]
+        first = are_first(labels.codes)
+        second = ~first & np.roll(first, 1) & ~known
+        are_two[at[first & known]] = True
+        new = first & ~known
+        self._known.enter(labels.codes[new], labels.sums[new], np.roll(second, -1)[new])
+        labels = labels.at(first | second)
         self._kept.append(labels)
         self._n_kept += len(labels.codes)
         return labels
 
-    def _enter(self, codes: Int64Array, sums: Int64Array, two: np.ndarray) -> None:
-        joined = np.append(self._codes, codes)
-        order = np.argsort(joined)
-        self._codes = joined[order]
-        self._sums = np.append(self._sums, sums)[order]
-        self._are_two = np.append(self._are_two, two)[order]
-
-    def _expand(self, labels: _Labels, begin: int, length: int) -> None:
+    def _expand(self, labels: Reached, begin: int, length: int) -> None:
         """Have the labels wait that follow some of a length."""
-        paths, n_rows = self._paths, self._paths.streams.n_rows
-        _, value = np.unique(labels.sums, return_inverse=True)
-        for group in grouped((labels.codes // n_rows) * (int(value.max(initial=0)) + 1) + value):
+        paths = self._paths
+        for group, sum in paths.groups(labels.codes, labels.sums):
             base, number = paths.parts(int(labels.codes[group[0]]))
             size = paths.weights.size[number]
-            codes, ids = paths.following(base, labels.codes[group] % n_rows, size <= self._longest - length)
+            rows = labels.codes[group] % paths.streams.n_rows
+            codes, ids = paths.following(base, rows, size <= self._longest - length)
             if not len(ids):
                 continue
-            sums = labels.sums[group[0]] + paths.weights.difference[number, ids]
-            made = _Labels(codes, sums, np.full(len(ids), len(self._groups)), ids.astype(np.int64))
+            sums = sum + paths.weights.difference[number, ids]
+            made = Reached(codes, sums, np.full(len(ids), len(self._groups)), ids.astype(np.int64))
             self._groups.append(group + begin)
             for same in grouped(size[ids]):
                 ends = length + int(size[ids[same[0]]])
-                self._waiting.setdefault(ends, []).append(_Labels(*(part[same] for part in made)))
-
-    def _ended(self, labels: _Labels, begin: int) -> Iterator[tuple[int, ...]]:
-        """Yield the streams of labels with a sum that is not 0, in final states."""
-        width = _width(self._paths)
-        for number in np.flatnonzero(labels.sums).tolist():
-            if self._paths.streams.is_final(int(labels.codes[number]) // width):
-                yield self._spelled(begin + number)
+                self._waiting.setdefault(ends, []).append(made.at(same))
 
     def _spelled(self, label: int) -> tuple[int, ...]:
         """Return the ids of the path of a label."""
-        kept = _Labels(*(np.concatenate(parts) for parts in zip(*self._kept, strict=True)))
-        streams, ids = self._paths.streams, []
+        kept, ids = Reached.joined(self._kept), list[int]()
         while kept.group[label] >= 0:
-            target, id = self._paths.parts(int(kept.codes[label]))[0], int(kept.ids[label])
             group = self._groups[kept.group[label]]
-            base = self._paths.parts(int(kept.codes[group[0]]))[0]
-            edges = streams.edges(base)
-            number = int(np.searchsorted(edges.labels, id))
-            forbidden = streams.forbids(kept.codes[group] % streams.n_rows, id)
-            leads = np.where(forbidden, edges.cut[number] == target, edges.free[number] == target)
-            ids.append(id)
-            label = int(group[np.flatnonzero(leads)[0]])
+            ids.append(int(kept.ids[label]))
+            label = int(group[self._paths.before(kept.codes[group], ids[-1], int(kept.codes[label]))])
         return tuple(reversed(ids))

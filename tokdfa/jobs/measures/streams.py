@@ -134,3 +134,8 @@ def grouped(keys: Int64Array) -> list[Int64Array]:
     order = np.argsort(keys, kind="stable")
     bounds = np.flatnonzero(np.diff(keys[order])) + 1
     return np.split(order, bounds) if len(keys) else []
+
+
+def are_first(keys: Int64Array) -> BoolArray:
+    """Return whether each of some keys, of which equal ones follow each other, is the first one of these."""
+    return np.append(True, keys[1:] != keys[:-1])[: len(keys)]

@@ -12,7 +12,7 @@ import numpy as np
 from tokdfa.base.arrays import Int64Array
 from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.jobs.measures.attained import Texts
-from tokdfa.jobs.measures.climbing import Climb, are_final
+from tokdfa.jobs.measures.climbing import Climb
 from tokdfa.jobs.measures.extremes import Extreme, Extremes
 from tokdfa.jobs.measures.ratios import Pumped, Ratio, pumped
 from tokdfa.jobs.measures.sized import Bound, SizedSearch, fewest_coins
@@ -39,7 +39,7 @@ def _or_short(find: Callable[[Texts], Extreme], texts: Texts, proved: Fraction |
 
 def _fewest(texts: Texts) -> Extreme:
     reached = texts.reached
-    ends = reached.codes[are_final(texts.paths, reached.codes)]
+    ends = reached.codes[texts.paths.are_final(reached.codes)]
     streams = sorted(_paths(texts, reached, ends), key=texts.count)
     stream = texts.first(streams)
     return texts.extreme(stream, texts.count(stream), texts.count(streams[0]))
@@ -57,7 +57,7 @@ def _most(texts: Texts) -> Extreme:
     climb = Climb(texts.paths, texts.n_tokens, np.zeros(1, dtype=np.int64), are_all=False)
     cycle = climb.cycle()
     if cycle is None:
-        ends = climb.codes[are_final(texts.paths, climb.codes)]
+        ends = climb.codes[texts.paths.are_final(climb.codes)]
         ends = ends[np.argsort(-climb.sum_of(ends), kind="stable")]
         stream = texts.first(_paths(texts, climb, ends))
         return texts.extreme(stream, texts.count(stream), Fraction(_highest(texts, climb)))
@@ -75,7 +75,7 @@ def _most(texts: Texts) -> Extreme:
 
 def _highest(texts: Texts, climb: Climb) -> int:
     """Return the greatest sum of a path that ends with a text."""
-    return int(climb.sum_of(climb.codes[are_final(texts.paths, climb.codes)]).max())
+    return int(climb.sum_of(climb.codes[texts.paths.are_final(climb.codes)]).max())
 
 
 class _Words(NamedTuple):
@@ -179,7 +179,7 @@ def _by_sizes(texts: Texts, n_bytes: int, sign: int) -> Bound:
 def _by_potentials(texts: Texts, ratio: Ratio, sign: int) -> Bound:
     """Return the bound of the tokens that the potentials of a greatest ratio prove."""
     climb, top, bottom = ratio.potentials, ratio.value.numerator, ratio.value.denominator
-    highest = int(climb.sum_of(climb.codes[are_final(texts.paths, climb.codes)]).max())
+    highest = int(climb.sum_of(climb.codes[texts.paths.are_final(climb.codes)]).max())
 
     def bound(codes: Int64Array, missing: Int64Array) -> Int64Array:
         rise = highest - climb.sum_of(codes)
