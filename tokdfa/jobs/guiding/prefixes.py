@@ -20,6 +20,7 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint32Array
 from tokdfa.base.errors import LimitExceededError, WrongTypeError
 from tokdfa.base.locks import SHARED
+from tokdfa.base.recent import Recent
 from tokdfa.jobs.guiding.texts import Texts
 from tokdfa.jobs.guiding.tokens import NONE, Tokens
 from tokdfa.kernels.guiding import product as kernels
@@ -278,14 +279,14 @@ class MoveTables:
         self._prefixes = prefixes
         self.follow_sets = prefixes.tokens.follow_sets
         self._sizes = np.diff(prefixes.tokens.spellings.offsets)
-        self._known: OrderedDict[BaseKey, Moves] = OrderedDict()
-        self._n_kept = 0
+        self._known: Recent[BaseKey, Moves] = Recent(MAX_IDS, lambda moves: moves.ids)
 
     def of(self, key: BaseKey) -> Moves:
         """Return the moves of a base."""
-        if key in self._known:
-            self._known.move_to_end(key)
-            return self._known[key]
+        return self._known.get(key, self._made)
+
+    def _made(self, key: BaseKey) -> Moves:
+        """Return the moves of a base, made anew."""
         prefixes, sets = self._prefixes, self.follow_sets
         state = State(key[0], 0, *key[1:])
         base = prefixes.base(state)
@@ -294,11 +295,7 @@ class MoveTables:
         free, cut, spelled_after, text_after = prefixes.targets(state, ids)
         cut[fragile[ids] != 0] = 0
         rows, sizes = sets.row_of[ids], self._sizes[ids].astype(np.int64)
-        found = self._known[key] = Moves(ids, free, cut, rows, spelled_after, text_after, sizes, sets.position[ids])
-        self._n_kept += len(ids)
-        while self._n_kept > MAX_IDS and len(self._known) > 1:
-            self._n_kept -= len(self._known.popitem(last=False)[1].ids)
-        return found
+        return Moves(ids, free, cut, rows, spelled_after, text_after, sizes, sets.position[ids])
 
     def ways(self, state: State) -> tuple[Moves, BoolArray, Int64Array]:
         """Return the moves of the base of a state, which of them its row forbids, and the indices of those it has."""

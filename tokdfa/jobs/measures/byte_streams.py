@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-
 import numpy as np
 
+from tokdfa.automata.protocol import Numbering
 from tokdfa.base.arrays import Int32Array
 from tokdfa.jobs.guiding.prefixes import BaseKey, MoveTables, State, base_of, prefixes_of
 from tokdfa.jobs.guiding.texts import texts_of
 from tokdfa.jobs.guiding.tokens import tokens_of
 from tokdfa.jobs.measures.streams import Edges, Streams
 from tokdfa.tokenizers.tokenizer import Tokenizer
-
-_MAX_KEPT = 1 << 25
 
 
 class ByteStreams(Streams):
@@ -29,31 +26,20 @@ class ByteStreams(Streams):
         super().__init__(tokens.follow_sets, ordinary, np.arange(n, dtype=np.int32), tokenizer.id_spellings)
         self._tables = MoveTables(prefixes)
         self._prefixes = prefixes
-        self._keys: list[BaseKey] = [base_of(prefixes.initial)]
-        self._numbers: dict[BaseKey, int] = {self._keys[0]: 0}
-        self._edges: OrderedDict[int, Edges] = OrderedDict()
-        self._n_kept = 0
+        self._numbers: Numbering[BaseKey] = Numbering(base_of(prefixes.initial))
 
-    def edges(self, base: int) -> Edges:
-        # Those asked for last are kept.
-        if base in self._edges:
-            self._edges.move_to_end(base)
-            return self._edges[base]
-        moves = self._tables.of(self._keys[base])
+    def _edges_from(self, base: int) -> Edges:
+        moves = self._tables.of(self._numbers.states[base])
         kept = np.flatnonzero(self.ordinary[moves.ids])
         ids, spelled, text = moves.ids[kept], moves.spelled[kept], moves.text[kept]
         free, cut = (self._bases(split[kept], spelled, text) for split in (moves.free, moves.cut))
-        found = self._edges[base] = Edges(ids, free, cut, moves.position[kept])
-        self._n_kept += len(ids)
-        while self._n_kept > _MAX_KEPT and len(self._edges) > 1:
-            self._n_kept -= len(self._edges.popitem(last=False)[1].labels)
-        return found
+        return Edges(ids, free, cut, moves.position[kept])
 
     def step(self, base: int, row: int, label: int) -> int:
         # PERF: the edges of a base with 100,000 ids take 5 ms, one step some microseconds.
-        split, spelled, text = self._keys[base]
+        split, spelled, text = self._numbers.states[base]
         state = self._prefixes.step(State(split, row, spelled, text), label) if self.ordinary[label] else None
-        return -1 if state is None else self._base((state.split, state.spelled, state.text))
+        return -1 if state is None else self._numbers[state.split, state.spelled, state.text]
 
     def _bases(self, split: Int32Array, spelled: Int32Array, text: Int32Array) -> Int32Array:
         """Return the bases of states, -1 where there is none."""
@@ -62,17 +48,11 @@ class ByteStreams(Streams):
             int(text.max(initial=0)) + 1
         ) + text
         _, first, inverse = np.unique(number, return_index=True, return_inverse=True)
-        found = [self._base((key[0], key[1], key[2])) if key[0] else -1 for key in keys[first].tolist()]
+        found = [self._numbers[key[0], key[1], key[2]] if key[0] else -1 for key in keys[first].tolist()]
         return np.array(found, dtype=np.int32)[inverse] if found else np.zeros(0, dtype=np.int32)
 
-    def _base(self, key: BaseKey) -> int:
-        number = self._numbers.setdefault(key, len(self._keys))
-        if number == len(self._keys):
-            self._keys.append(key)
-        return number
-
     def is_final(self, base: int) -> bool:
-        split, spelled, text = self._keys[base]
+        split, spelled, text = self._numbers.states[base]
         return self._prefixes.is_final(State(split, 0, spelled, text))
 
     def has_size(self, n_bytes: int) -> bool:

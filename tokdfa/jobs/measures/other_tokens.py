@@ -14,7 +14,7 @@ from tokdfa.jobs.measures.extremes import Extreme
 from tokdfa.jobs.measures.gaining_cycles import Found, GainingCycles, texts_of
 from tokdfa.jobs.measures.of_tokenizers import streams_of
 from tokdfa.jobs.measures.product import Product
-from tokdfa.jobs.measures.ratios import Pumped, pumped
+from tokdfa.jobs.measures.ratios import Pumped, pumped, texts_of_cycle
 from tokdfa.jobs.measures.side import Side
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -60,15 +60,10 @@ def _better(texts: Texts, found: Found) -> tuple[Fraction, Pumped]:
     if RESET not in found.steps:
         ratio = Fraction(sum(found.counts), len(found.steps))
         return ratio, pumped(texts.paths, found.state, found.steps)
-    begin = found.steps.index(RESET) + 1
-    parts: list[list[tuple[int, int]]] = [[]]
-    steps = [*zip(found.steps, found.counts, strict=True)]
-    for step in steps[begin:] + steps[:begin]:
-        parts.append([]) if step[0] == RESET else parts[-1].append(step)
-    ratio, labels = max(
-        (Fraction(sum(n for _, n in part), len(part)), [id for id, _ in part]) for part in parts if part
+    return max(
+        (Fraction(sum(found.counts[at] for at in text), len(text)), Pumped(after=tuple(found.steps[at] for at in text)))
+        for text in texts_of_cycle(found.steps)
     )
-    return ratio, Pumped(after=tuple(labels))
 
 
 def _ratio_of(texts: Texts, stream: Pumped, other: AnyTokenizer, budget: Budget) -> Fraction | None:

@@ -8,12 +8,13 @@ as they are reached. The states from which no stream ends are found first, and l
 from __future__ import annotations
 
 import math
-from collections import ChainMap, OrderedDict
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
 
+from tokdfa.automata.protocol import Numbering
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import PatternError
@@ -24,7 +25,6 @@ from tokdfa.kernels.dfa.explicit import tokens_from, trie_of
 from tokdfa.regex.trie import TokenTrie
 from tokdfa.tokenizers.decoder import Spellings
 
-_MAX_KEPT = 1 << 25
 _MOST_COUNTED = 1 << 20
 _UNMET = -2
 
@@ -122,10 +122,7 @@ class ProductStreams(Streams):
         self._text = None if texts is None else TextFactor(texts, spellings)
         self._factors = [*factors, *([] if self._text is None else [self._text])]
         self._labels = np.flatnonzero(ordinary).astype(np.int32)
-        start = (0,) * len(self._factors)
-        self._keys, self._numbers = [start], {start: 0}
-        self._known: OrderedDict[int, Edges] = OrderedDict()
-        self._n_kept = 0
+        self._numbers: Numbering[tuple[int, ...]] = Numbering((0,) * len(self._factors))
         self._budget = Budget(max_seconds=math.inf, what="the graph of canonical streams")
         # One entry a position, and False at the end for labels that no row forbids.
         counts = sets.count_forbidding(np.arange(-1, len(sets.id_at), dtype=np.int32), np.arange(self.n_rows))
@@ -133,24 +130,18 @@ class ProductStreams(Streams):
         # The rows from which a stream ends, for each base that is not final and was met so far; None if from all.
         self._live: dict[int, BoolArray] | None = {} if has_dead_ends or texts is not None else None
 
-    def edges(self, base: int) -> Edges:
-        # Those asked for last are kept.
-        if base in self._known:
-            self._known.move_to_end(base)
-            return self._known[base]
+    def _edges_from(self, base: int) -> Edges:
         edges = self._all_edges(base)
         if self._live is not None:
             self._live |= self._found_live(edges, self._live)
             kept = np.flatnonzero(self._ends_after(edges, self._live))
             edges = Edges(*(part[kept] for part in edges))
-        self._known[base] = edges
-        self._n_kept += len(edges.labels)
-        while self._n_kept > _MAX_KEPT and len(self._known) > 1:
-            self._n_kept -= len(self._known.popitem(last=False)[1].labels)
         return edges
 
     def is_final(self, base: int) -> bool:
-        return all(factor.is_final(state) for factor, state in zip(self._factors, self._keys[base], strict=True))
+        return all(
+            factor.is_final(state) for factor, state in zip(self._factors, self._numbers.states[base], strict=True)
+        )
 
     def has_size(self, n_bytes: int) -> bool:
         return self._text is None or has_size(self._text.machine, n_bytes)
@@ -159,7 +150,7 @@ class ProductStreams(Streams):
         """Return the edges of a base, dead ends included."""
         self._budget.check_time()
         labels, reached = self._labels, list[Int32Array]()
-        for factor, state in zip(self._factors, self._keys[base], strict=True):
+        for factor, state in zip(self._factors, self._numbers.states[base], strict=True):
             targets = factor.after(state)[labels]
             kept = np.flatnonzero(targets >= 0)
             labels, reached = labels[kept], [*(each[kept] for each in reached), targets[kept]]
@@ -167,11 +158,9 @@ class ProductStreams(Streams):
         for targets in reached:
             code = code * (int(targets.max(initial=0)) + 1) + targets
         _, first, inverse = distinct(code)
-        numbers = np.zeros(len(first), dtype=np.int32)
-        for index, key in enumerate(zip(*(each[first].tolist() for each in reached), strict=True)):
-            number = numbers[index] = self._numbers.setdefault(key, len(self._keys))
-            if number == len(self._keys):
-                self._keys.append(key)
+        # One row a base; without factors, they have no entries.
+        keys = np.reshape([each[first] for each in reached], (len(reached), len(first))).T.tolist()
+        numbers: Int32Array = np.array([self._numbers[tuple(key)] for key in keys], dtype=np.int32)
         return Edges(labels, numbers[inverse], np.full(len(labels), -1, np.int32), self.sets.position[labels])
 
     def _ends_after(self, edges: Edges, live: Mapping[int, BoolArray]) -> BoolArray:

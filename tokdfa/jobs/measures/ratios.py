@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -68,20 +67,15 @@ def greatest_ratio(paths: Paths, reached: Climb, gain: Int64Array, cost: Int64Ar
             return Ratio(value, stream, climb)
         state, steps = found
         if RESET in steps:
-            texts = texts_of_cycle(steps)
-            best = max(texts, key=ratio)
+            best = max((tuple(steps[at] for at in text) for text in texts_of_cycle(steps)), key=ratio)
             value, stream = ratio(best), Pumped(after=best)
         else:
             value, stream = ratio(steps), pumped(paths, state, steps, reached)
 
 
-def texts_of_cycle(steps: list[int]) -> list[tuple[int, ...]]:
-    """Return the ids of each text of a cycle that begins texts anew."""
-    begin = steps.index(RESET) + 1
-    texts: list[list[int]] = [[]]
-    for id in chain(steps[begin:], steps[:begin]):
-        if id == RESET:
-            texts.append([])
-        else:
-            texts[-1].append(id)
-    return [tuple(text) for text in texts if text]
+def texts_of_cycle(steps: list[int]) -> list[list[int]]:
+    """Return the indices of the steps of each text of a cycle that begins texts anew."""
+    resets = [at for at, step in enumerate(steps) if step == RESET]
+    stops = [*resets[1:], resets[0] + len(steps)]
+    texts = ([at % len(steps) for at in range(begin + 1, stop)] for begin, stop in zip(resets, stops, strict=True))
+    return [text for text in texts if text]

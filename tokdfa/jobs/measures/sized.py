@@ -9,7 +9,6 @@ end at once, for the first number is nearly always attained.
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from tokdfa.base.arrays import Int64Array
 from tokdfa.base.budget import Budget
+from tokdfa.base.recent import Recent
 from tokdfa.jobs.measures.paths import Paths
 
 MAX_BYTES = 1 << 20
@@ -59,8 +59,7 @@ class SizedSearch:
 
     def __init__(self, paths: Paths, n_bytes: int, sign: int, bounds: list[Bound]) -> None:
         self._paths, self._n_bytes, self._sign, self._bounds = paths, n_bytes, sign, bounds
-        self._known: OrderedDict[int, _Ways] = OrderedDict()
-        self._n_kept = 0
+        self._known: Recent[int, _Ways] = Recent(_MAX_KEPT, lambda ways: ways.ids)
         # The least number of tokens, times the sign, that no path to an end has, by state and bytes that are missing.
         self._dead: dict[tuple[int, int], int] = {}
 
@@ -75,24 +74,17 @@ class SizedSearch:
 
     def _ways(self, code: int) -> _Ways:
         """Return the ids that may follow in a state, the longest first, or for the sign -1 the shortest."""
-        if code in self._known:
-            self._known.move_to_end(code)
-            return self._known[code]
         paths = self._paths
         codes, ids = paths.following(paths.parts(code)[0], np.array([code % paths.streams.n_rows]), None)
         sizes = paths.weights.size[0, ids]
         order = np.lexsort((codes, -self._sign * sizes))
         codes, sizes, ids = codes[order], sizes[order], ids[order].astype(np.int64)
         first = np.append(True, (codes[1:] != codes[:-1]) | (sizes[1:] != sizes[:-1]))[: len(ids)]
-        found = self._known[code] = _Ways(codes[first], sizes[first], ids[first])
-        self._n_kept += len(found.ids)
-        while self._n_kept > _MAX_KEPT and len(self._known) > 1:
-            self._n_kept -= len(self._known.popitem(last=False)[1].ids)
-        return found
+        return _Ways(codes[first], sizes[first], ids[first])
 
     def _next(self, code: int, missing: int, tokens: int) -> Iterator[tuple[int, int, int]]:
         """Yield the states, sizes and ids after a state that may leave `tokens`, times the sign, or less."""
-        ways, begin, block = self._ways(code), 0, 16
+        ways, begin, block = self._known.get(code, self._ways), 0, 16
         while begin < len(ways.ids):
             self._paths.budget.check_time()
             codes, sizes, ids = (part[begin : begin + block] for part in ways)

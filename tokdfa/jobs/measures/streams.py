@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
+from tokdfa.base.recent import Recent
 from tokdfa.jobs.guiding.tokens import FollowSets
 from tokdfa.tokenizers.decoder import Spellings, words_of
 
@@ -31,6 +32,8 @@ class Edges(NamedTuple):
     cut: Int32Array  # The base after a label that the row forbids; -1 for none
     position: Int32Array  # The position of each label in the rows; -1 for labels that none forbids
 
+
+_MAX_KEPT = 1 << 25
 
 _Paths = dict[tuple[int, int], tuple[int, ...]]
 
@@ -47,14 +50,19 @@ class Streams(ABC):
         self.sets = sets
         self.n_rows = len(sets.pointer) - 1
         self.ordinary, self.ids, self.spellings = ordinary, ids, spellings
+        self._edges: Recent[int, Edges] = Recent(_MAX_KEPT, lambda edges: edges.labels)
         self.sizes: Int64Array = np.diff(spellings.offsets).astype(np.int64)
 
     most_repeated = 3
     """How often the part of a text may have to be repeated to see that it can be repeated at will."""
 
-    @abstractmethod
     def edges(self, base: int) -> Edges:
         """Return the edges of a base."""
+        return self._edges.get(base, self._edges_from)
+
+    @abstractmethod
+    def _edges_from(self, base: int) -> Edges:
+        """Return the edges of a base, which are made anew."""
 
     @abstractmethod
     def is_final(self, base: int) -> bool:

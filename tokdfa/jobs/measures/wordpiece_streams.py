@@ -15,6 +15,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from tokdfa.automata.compact import Rows
+from tokdfa.automata.protocol import Numbering
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.errors import AutomatonError, UnsupportedFeatureError
 from tokdfa.jobs.guiding.byte_machines import ByteMachine
@@ -34,15 +35,12 @@ class _StreamFactor(Factor):
 
     def __init__(self, language: StreamLanguage, n_ids: int) -> None:
         self._language, self._n_ids = language, n_ids
-        self._states = [language.initial]
-        self._numbers = {language.initial: 0}
+        self._numbers = Numbering(language.initial)
 
     def after(self, state: int) -> Int32Array:
         found = np.full(self._n_ids, -1, dtype=np.int32)
-        for id, target in self._language.moves(self._states[state]):
-            found[id] = self._numbers.setdefault(target, len(self._states))
-            if found[id] == len(self._states):
-                self._states.append(target)
+        for id, target in self._language.moves(self._numbers.states[state]):
+            found[id] = self._numbers[target]
         return np.tile(found, 2)
 
     def is_final(self, state: int) -> bool:
