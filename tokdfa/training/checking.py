@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.verdict import Verdict
+from tokdfa.tokenizers.decoder import is_utf8
 from tokdfa.tokenizers.formats.writers.vocabulary import spelled
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 from tokdfa.training.api import END_OF_WORD, EndOfWord, Level, Reading, count_corpus_pieces
@@ -80,10 +81,9 @@ class MergeCheck(Verdict[WrongMerge]):
 
 def _text(word: str | bytes) -> str:
     """Return a word, quoted if it has spaces or is not text."""
-    try:
-        text = word.decode() if isinstance(word, bytes) else word
-    except UnicodeDecodeError:
+    if isinstance(word, bytes) and not is_utf8(word):
         return repr(word)
+    text = word.decode() if isinstance(word, bytes) else word
     return text if text.isprintable() and " " not in text else repr(text)
 
 

@@ -15,6 +15,7 @@ from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.suggestions import SuggestsNames
 from tokdfa.base.verdict import DescribedEnum
 from tokdfa.kernels.train.merging import Training
+from tokdfa.tokenizers.decoder import is_utf8
 from tokdfa.training.greedy import begin_training
 from tokdfa.training.listed import ListedMerges
 from tokdfa.training.rules import COUNT_RULES, TIE_RULES, CountRule, GreedyRules
@@ -201,7 +202,7 @@ class _Causes:
         product = self._found.product
         text = "".join(product) if isinstance(product, tuple) else product
         data = text.encode() if isinstance(text, str) else text
-        if self._found.count or self._source is None or not _is_utf8(data):
+        if self._found.count or self._source is None or not is_utf8(data):
             return None
         n_pieces = len(self._source.splitter.pieces(data))
         return (LikelyCause.PRETOKENIZER, f"into {n_pieces} pieces") if n_pieces > 1 else None
@@ -270,14 +271,6 @@ class _Causes:
         return LikelyCause.DROPPED, ""
 
 
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def _is_ascii(piece: Any) -> bool:
     return bool("".join(piece).isascii() if isinstance(piece, tuple) else piece.isascii())
 
@@ -289,7 +282,7 @@ def _rewritten(pieces: Mapping[Any, int], form: Callable[[str], str]) -> dict[An
         new = piece
         if isinstance(piece, str):
             new = form(piece)
-        elif isinstance(piece, bytes) and _is_utf8(piece):
+        elif isinstance(piece, bytes) and is_utf8(piece):
             new = form(piece.decode()).encode()
         if new:
             found[new] = found.get(new, 0) + count

@@ -7,7 +7,7 @@ is shared. Then a unit has at most one whole word, and the part of such a token 
 
 from __future__ import annotations
 
-from tokdfa.jobs.measures.side import Side
+from tokdfa.jobs.measures.side import Side, proper_prefixes
 from tokdfa.tokenizers.tokenizer import WordPieceTokenizer
 
 
@@ -31,8 +31,8 @@ class _Labels:
 
     def __init__(self, begins: set[bytes], words: set[bytes]) -> None:
         self._begins, self._words = begins, words
-        self._unfinished_begins = {word[:size] for word in begins for size in range(1, len(word))}
-        self._unfinished = {word[:size] for word in words for size in range(1, len(word))}
+        self._unfinished_begins = proper_prefixes(begins)
+        self._unfinished = proper_prefixes(words)
         self._ends = {word[at:] for word in words for at in range(len(word))}
 
     def after_boundary(self, word: bytes) -> int | None:

@@ -28,6 +28,7 @@ from tokdfa.jobs.measures.of_tokenizers import exact_streams_of, streams_of
 from tokdfa.jobs.measures.product import Node, Product
 from tokdfa.jobs.measures.product_graph import ProductGraph
 from tokdfa.jobs.measures.side import Side
+from tokdfa.tokenizers.decoder import is_utf8
 from tokdfa.tokenizers.fingerprint import fingerprint
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import WordPieceTokenizer, has_rules
@@ -213,10 +214,7 @@ class _Texts:
 
     def longest_of(self, data: bytes) -> LongUnit | None:
         """Return the longest unit of the bytes of a text; None also if they are not UTF-8."""
-        try:
-            return self.longest(data.decode())
-        except UnicodeDecodeError:
-            return None
+        return self.longest(data.decode()) if is_utf8(data) else None
 
     def of_single_tokens(self, budget: Budget) -> UnitLength:
         """Return the length of the longest unit of tokenizers that cut all texts alike."""
@@ -265,7 +263,7 @@ class _Texts:
         size = min(4 * self._longest_word, _MOST_REPEATED)
         for word in sorted(words[0] ^ words[1], key=lambda word: (len(word), word)):
             for last in (word[at:] for at in range(len(word) - 1, max(len(word) - 5, -1), -1)):
-                if 2 * last in common and not _is_cut(word) and not _is_cut(last):
+                if 2 * last in common and is_utf8(word) and is_utf8(last):
                     yield (word + last * (size // len(last))).decode()
 
     def pumped(self, text: str) -> LongUnit | None:
@@ -312,15 +310,6 @@ class _Texts:
         low += next((k for k, byte in enumerate(repeated) if byte & 0xC0 != 0x80), 0)
         high = low + len(repeated)
         return whole[:low].decode(), whole[low:high].decode(), whole[high:].decode()
-
-
-def _is_cut(word: bytes) -> bool:
-    """Return whether bytes are not UTF-8."""
-    try:
-        word.decode()
-    except UnicodeDecodeError:
-        return True
-    return False
 
 
 def _states(side: Side, labels: Int32Array) -> list[int]:
@@ -398,7 +387,6 @@ def _circles(graph: ProductGraph, circling: set[Node]) -> Iterator[str]:
         first = met[node]
         before, repeated = b"".join(words[:first]), b"".join(words[first:])
         n = 2 + _MOST_REPEATED // 4 // max(len(repeated), 1)
-        try:
-            yield (graph.way_to(start) + before + repeated * n + graph.way_out(node)).decode()
-        except UnicodeDecodeError:
-            continue
+        data = graph.way_to(start) + before + repeated * n + graph.way_out(node)
+        if is_utf8(data):
+            yield data.decode()

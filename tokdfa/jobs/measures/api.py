@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.base.suggestions import SuggestsNames, expect
 from tokdfa.base.verdict import Verdict
+from tokdfa.jobs.measures.attained import MOST_TRIED
 from tokdfa.jobs.measures.byte_tables import ByteTable, checked_table, of_formula
 from tokdfa.jobs.measures.missing_space import lacks_space, no_space, shortest_miscount
 from tokdfa.jobs.measures.of_tokenizers import streams_of
@@ -23,7 +25,6 @@ __all__ = ["ByteCheck", "Miscount", "check_bytes"]
 
 # Searches are limited by the bytes of a text, so that long tokens are only looked at if the short ones do not decide.
 _LENGTHS = tuple(1 << power for power in range(3, 22, 2))
-_MOST_TRIED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,14 +188,12 @@ def _positions(streams: Streams, n_ids: int) -> tuple[BoolArray, BoolArray]:
 def _first_miscount(tokenizer: AnyTokenizer, table: ByteTable, paths: Paths, longest: int) -> Miscount | None:
     """Return the first text of a search that its tokenizer encodes as the ids found; None if there is none."""
     fewest, streams = None, paths.streams
-    for tried, labels in enumerate(Search(paths, longest).streams()):
+    for labels in islice(Search(paths, longest).streams(), MOST_TRIED):
         data, ids = streams.spelled(labels), streams.ids_of(labels)
         fewest = len(data) if fewest is None else fewest
         text = data.decode("utf-8")
         if tuple(tokenizer.encode(text).tolist()) == ids:
             return Miscount(text, ids, table.count(np.array(ids)), len(data), shortest=len(data) == fewest)
-        if tried >= _MOST_TRIED:
-            break
     return None
 
 

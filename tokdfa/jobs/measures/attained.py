@@ -19,6 +19,7 @@ from tokdfa.jobs.measures.paths import paths_of
 from tokdfa.jobs.measures.ratios import Pumped
 from tokdfa.jobs.measures.streams import grouped
 from tokdfa.regex.unicode.utf8 import begins_symbol
+from tokdfa.tokenizers.decoder import is_utf8
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 MOST_TRIED = 1000
@@ -101,11 +102,8 @@ class Texts:
         return all(self._is_encoded(stream.labels(n)) for n in times)
 
     def _is_encoded(self, labels: tuple[int, ...]) -> bool:
-        try:
-            text = self.streams.spelled(labels).decode()
-        except UnicodeDecodeError:
-            return False
-        return tuple(self.tokenizer.encode(text).tolist()) == self.streams.ids_of(labels)
+        data = self.streams.spelled(labels)
+        return is_utf8(data) and tuple(self.tokenizer.encode(data.decode()).tolist()) == self.streams.ids_of(labels)
 
     def confirmed(self, streams: Iterable[Pumped]) -> Iterator[Pumped]:
         """Yield the streams that the tokenizer gives for their texts."""

@@ -76,9 +76,7 @@ def _right(tokenizer: AnyTokenizer) -> ByteTable:
     if spelled.varies != "first" or len(wrong):
         what = "no table is right: what an id adds to a text depends on more than whether it is the first one"
         raise UnsupportedFeatureError(what, value=pieces_of(tokenizer)[wrong[0]] if len(wrong) else None)
-    boundaries = np.zeros(tokenizer.n_ids, dtype=np.bool_)
-    boundaries[tokenizer.control_ids] = True
-    return ByteTable(first, lacks > 0, boundaries)
+    return ByteTable(first, lacks > 0, np.isin(np.arange(tokenizer.n_ids), tokenizer.control_ids))
 
 
 def _decoded(tokenizer: AnyTokenizer) -> ByteTable:
@@ -106,9 +104,7 @@ def _of_pieces(tokenizer: AnyTokenizer, of_byte: Callable[[int, str], int], spac
     for id, byte in enumerate(map(byte_of, pieces)):
         if byte is not None:
             counts[id] = of_byte(byte, pieces[id])
-    boundaries = np.zeros(tokenizer.n_ids, dtype=np.bool_)
-    boundaries[tokenizer.control_ids] = True
-    return ByteTable(counts + space * spaces, spaces, boundaries)
+    return ByteTable(counts + space * spaces, spaces, np.isin(np.arange(tokenizer.n_ids), tokenizer.control_ids))
 
 
 class Formula(NamedTuple):

@@ -16,12 +16,12 @@ from tokdfa.jobs.guiding.byte_machines import ByteMachine, machine_of
 from tokdfa.jobs.guiding.longest_matches import longest_matches
 from tokdfa.jobs.guiding.tokens import NONE, FollowSets
 from tokdfa.jobs.measures.product_streams import Factor, ProductStreams, TableFactor, TextFactor
-from tokdfa.regex.unicode.normalization import Normalizer, Substitution
+from tokdfa.regex.unicode.normalization import Substitution
 from tokdfa.regex.unicode.ranges import LAST
 from tokdfa.tokenizers.decoder import Spellings, spellings, words_of
 from tokdfa.tokenizers.decoding import DecodeSentencePiece
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer, SpaceAfter
-from tokdfa.tokenizers.normalizers.steps import Chain, Replace
+from tokdfa.tokenizers.normalizers.steps import Replace, steps_of
 from tokdfa.tokenizers.pretokenizers.steps import Split
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
@@ -78,7 +78,7 @@ def _check(tokenizer: Tokenizer) -> None:
     """Refuse tokenizers that cut texts into pieces, since tokens that may not be neighbours may then be."""
     splitting = tokenizer.splitting
     normalizer = None if tokenizer.rewriting is None else tokenizer.rewriting.normalizer
-    replaced = {step.pattern for step in _steps(normalizer) if isinstance(step, Replace) and step.literal}
+    replaced = {step.pattern for step in steps_of(normalizer) if isinstance(step, Replace) and step.literal}
     cuts = any(not (isinstance(step, Split) and step.literal and step.pattern in replaced) for step in splitting.steps)
     reasons = {
         "the pre-tokenizer splits texts over characters": cuts or splitting.byte_steps,
@@ -93,11 +93,6 @@ def _check(tokenizer: Tokenizer) -> None:
     for why, holds in reasons.items():
         if holds:
             raise UnsupportedFeatureError(f"{why}, so the ids that may follow an id are not known")
-
-
-def _steps(normalizer: Normalizer | None) -> tuple[Normalizer, ...]:
-    """Return the steps of a normalizer, in order."""
-    return normalizer.steps if isinstance(normalizer, Chain) else () if normalizer is None else (normalizer,)
 
 
 def _beginning(tokenizer: Tokenizer, usual: list[bytes], first: list[bytes]) -> TableFactor:
@@ -164,7 +159,7 @@ def _covered(tokenizer: Tokenizer, gone: set[str]) -> BoolArray:
 def _gone(tokenizer: Tokenizer) -> set[str]:
     """Return the characters that normalization always replaces by others, among those that tokens have."""
     normalizer, change = tokenizer.rewriting.normalizer, Substitution("", {})
-    for step in reversed(_steps(normalizer)):
+    for step in reversed(steps_of(normalizer)):
         if step.substitution is None:
             break
         change = step.substitution.then(change)

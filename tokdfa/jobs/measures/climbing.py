@@ -45,6 +45,16 @@ class Climb:
         """The states that are reached so far, ascending."""
         return self._states.codes
 
+    @property
+    def ends(self) -> Int64Array:
+        """Those of them where a stream may end."""
+        return self.codes[self._paths.are_final(self.codes)]
+
+    @property
+    def highest(self) -> int:
+        """The greatest sum of a path that ends with a text."""
+        return int(self.sum_of(self.ends).max())
+
     def advance(self) -> Int64Array:
         """Follow all paths that are new by one id; return the states with greater sums than before."""
         codes, paths = self.frontier, self._paths

@@ -61,8 +61,7 @@ class GainingCycles:
             ends = self._ends[label] = self._product.b.read_anywhere(
                 self._product.a.words[label], self._targets_of_second
             )
-            self._most[label] = max((end.n_ended for end in ends), default=1)
-            self._most[label] = max(self._most[label], 1)
+            self._most[label] = max([1, *(end.n_ended for end in ends)])
             self._is_known[label] = True
         gaining: BoolArray = self._most > least
         return gaining

@@ -7,7 +7,7 @@ results.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -35,6 +35,11 @@ _Front = dict[int, dict[int, int]]
 """The most tokens that have ended, by the index where the last one ends and the state there."""
 
 
+def proper_prefixes(words: Iterable[bytes]) -> set[bytes]:
+    """Return the beginnings of some words, without the empty one and the words themselves."""
+    return {word[:end] for word in words for end in range(1, len(word))}
+
+
 class Side:
     """The canonical streams of a tokenizer.
 
@@ -55,7 +60,7 @@ class Side:
 
     @cached_property
     def _prefixes(self) -> set[bytes]:
-        return {word[:end] for word in self.labels for end in range(1, len(word))}
+        return proper_prefixes(self.labels)
 
     @cached_property
     def _suffixes(self) -> set[bytes]:

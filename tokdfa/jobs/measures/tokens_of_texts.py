@@ -38,9 +38,7 @@ def _or_short(find: Callable[[Texts], Extreme], texts: Texts, proved: Fraction |
 
 
 def _fewest(texts: Texts) -> Extreme:
-    reached = texts.reached
-    ends = reached.codes[texts.paths.are_final(reached.codes)]
-    streams = sorted(_paths(texts, reached, ends), key=texts.count)
+    streams = sorted(_paths(texts, texts.reached, texts.reached.ends), key=texts.count)
     stream = texts.first(streams)
     return texts.extreme(stream, texts.count(stream), texts.count(streams[0]))
 
@@ -57,25 +55,19 @@ def _most(texts: Texts) -> Extreme:
     climb = Climb(texts.paths, texts.n_tokens, np.zeros(1, dtype=np.int64), are_all=False)
     cycle = climb.cycle()
     if cycle is None:
-        ends = climb.codes[texts.paths.are_final(climb.codes)]
-        ends = ends[np.argsort(-climb.sum_of(ends), kind="stable")]
+        ends = climb.ends[np.argsort(-climb.sum_of(climb.ends), kind="stable")]
         stream = texts.first(_paths(texts, climb, ends))
-        return texts.extreme(stream, texts.count(stream), Fraction(_highest(texts, climb)))
+        return texts.extreme(stream, texts.count(stream), Fraction(climb.highest))
     words = _limited_words(texts.tokenizer, texts.streams)
     if words is not None:
         # Within a word nothing is repeated at will, but whole words may be.
         climb = Climb(texts.paths, words.begins, texts.reached.codes)
         cycle = climb.cycle()
         if cycle is None:
-            return _most_of_words(texts, words, _highest(texts, climb))
+            return _most_of_words(texts, words, climb.highest)
     endless = pumped(texts.paths, *cycle, texts.reached)
     stream = texts.first(chain((endless,), endless.finite()))
     return texts.extreme(stream, None if stream is endless else texts.count(stream), None)
-
-
-def _highest(texts: Texts, climb: Climb) -> int:
-    """Return the greatest sum of a path that ends with a text."""
-    return int(climb.sum_of(climb.codes[texts.paths.are_final(climb.codes)]).max())
 
 
 class _Words(NamedTuple):
@@ -110,7 +102,7 @@ def _most_of_words(texts: Texts, words: _Words, n_words: int) -> Extreme:
             break
         tokens, characters = len(cycle[1]), int(words.characters[cycle[1]].sum())
         streams.insert(0, _cut_short(texts, cycle, words.limit))
-    proved = Fraction((tokens * n_words * words.limit + _highest(texts, climb)) // characters)
+    proved = Fraction((tokens * n_words * words.limit + climb.highest) // characters)
     best = [stream for found in streams for stream in islice(found, 1)] or [texts.first(texts.short())]
     stream = max(best, key=texts.count)
     return texts.extreme(stream, texts.count(stream), proved)
@@ -141,7 +133,7 @@ def _of_size(texts: Texts, n_bytes: int, sign: int, ratio: Ratio | None) -> Extr
     texts.begin_question()
     limits = [_by_sizes(texts, n_bytes, sign)]
     if ratio is not None:
-        limits.append(_by_potentials(texts, ratio, sign))
+        limits.append(_by_potentials(ratio, sign))
     search = SizedSearch(texts.paths, n_bytes, sign, limits)
     proved = tokens = search.first_bound()
     last = max(sign * (n_bytes + 1), 0)
@@ -176,10 +168,10 @@ def _by_sizes(texts: Texts, n_bytes: int, sign: int) -> Bound:
     return lambda codes, missing: coins[missing] - silent * (codes == 0)
 
 
-def _by_potentials(texts: Texts, ratio: Ratio, sign: int) -> Bound:
+def _by_potentials(ratio: Ratio, sign: int) -> Bound:
     """Return the bound of the tokens that the potentials of a greatest ratio prove."""
     climb, top, bottom = ratio.potentials, ratio.value.numerator, ratio.value.denominator
-    highest = int(climb.sum_of(climb.codes[texts.paths.are_final(climb.codes)]).max())
+    highest = climb.highest
 
     def bound(codes: Int64Array, missing: Int64Array) -> Int64Array:
         rise = highest - climb.sum_of(codes)

@@ -19,7 +19,7 @@ from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.regex.unicode.utf8 import BYTE_OF, BYTES_OF_UTF8, CHARACTER_OF
 from tokdfa.tokenizers.neighbours import Neighbours
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer
-from tokdfa.tokenizers.normalizers.steps import Chain, Prepend, Replace
+from tokdfa.tokenizers.normalizers.steps import Prepend, Replace, steps_of
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
@@ -48,7 +48,7 @@ class Rewrites:
         normalizer = tokenizer.rewriting.normalizer
         space, put = " ", ""
         always = False
-        for step in normalizer.steps if isinstance(normalizer, Chain) else () if normalizer is None else (normalizer,):
+        for step in steps_of(normalizer):
             if isinstance(step, Prepend):
                 put, always = step.prefix + put, True
             elif isinstance(step, Replace) and step.literal and step.pattern == " " and len(step.content) == 1:

@@ -361,3 +361,8 @@ class Chain(Normalizer):
     def touched(self, characters: frozenset[str]) -> frozenset[str] | None:
         found = [step.touched(characters) for step in self.steps]
         return frozenset().union(*(each for each in found if each is not None)) if None not in found else None
+
+
+def steps_of(normalizer: Normalizer | None) -> tuple[Normalizer, ...]:
+    """Return the steps of a normalizer, in order."""
+    return normalizer.steps if isinstance(normalizer, Chain) else () if normalizer is None else (normalizer,)
