@@ -6,7 +6,7 @@ spell " Hi €"; decoding removes the first space, which the normalizer puts bef
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from tokdfa.tokenizers.decoding import (
     StripWhole,
     loose_byte_of,
 )
+from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE
 from tokdfa.tokenizers.normalizers.steps import Replace
 from tokdfa.tokenizers.pretokenizers.finding import find_split_nfa
@@ -61,25 +62,40 @@ _BEFORE_SPACES = Split(" ", "merged_with_next", literal=True)
 DEPENDENT = "an added token depends on the text next to it"
 """Why tokenizers with special tokens that strip, or are single words, are refused."""
 
+JOINED = "the normalizer may join an added token with the text next to it"
+"""Why tokenizers are refused that look for "<a>" in text in NFC: U+0338 after it changes its last character."""
+
+CHANGED = "the normalizer changes an added token"
+"""Why tokenizers are refused that look for special tokens in another form than the file has them."""
+
+_NOT_NORMALIZED = 'in the file, set its "normalized" to false'
 _REMEDIES = {
     DEPENDENT: "in the file, set its lstrip, rstrip and single_word to false",
-    "the normalizer puts a space before the content of an added token": 'in the file, set its "normalized" to false',
+    JOINED: _NOT_NORMALIZED,
+    CHANGED: _NOT_NORMALIZED,
+    "the normalizer puts a space before the content of an added token": _NOT_NORMALIZED,
     "an added token begins with a space, where one is put before texts or removed": "in the file, leave out its space",
     "the pre-tokenizer inserts spaces": "in the file, set add_prefix_space to false",
 }
 
 
-def has_dependent(tokenizer: Tokenizer) -> bool:
-    """Return whether a special token strips the text next to it, or depends on it."""
-    return any(special.lstrip or special.rstrip or special.single_word for special in tokenizer.found_specials)
+def first_of(specials: Iterable[Special]) -> str | None:
+    """Return the content of the first special token; None without one."""
+    return next((special.content for special in specials), None)
 
 
-def refuse_if(reasons: Mapping[str, bool]) -> None:
-    """Refuse a tokenizer for the first reason that holds."""
-    why = next((why for why, holds in reasons.items() if holds), None)
-    if why is not None:
-        what = f"{why}: its streams are judged as a whole, not id by id"
-        raise UnsupportedFeatureError(what, hint=_REMEDIES.get(why, "validate judges a finished stream"))
+def dependent(specials: Iterable[Special]) -> Iterator[Special]:
+    """Yield the special tokens that strip the text next to them, or depend on it."""
+    return (special for special in specials if special.lstrip or special.rstrip or special.single_word)
+
+
+def refuse_if(reasons: Mapping[str, bool | str | None]) -> None:
+    """Refuse a tokenizer for the first reason that holds; the content of the added token at fault is shown."""
+    for why, holds in reasons.items():
+        if holds:
+            what = f"{why}, so streams are judged as a whole, not id by id"
+            value = {"value": holds} if isinstance(holds, str) else {}
+            raise UnsupportedFeatureError(what, **value, hint=_REMEDIES.get(why, "validate judges a finished stream"))
 
 
 def characters_of(tokenizer: Tokenizer) -> Characters:
@@ -91,7 +107,7 @@ def characters_of(tokenizer: Tokenizer) -> Characters:
     splits_at_spaces = _splits_at_spaces(splitting)
     others = replace(splitting, prefix_space=None, prefix_once=False, metaspace=None)
     others = replace(others, steps=()) if splits_at_spaces else others.without({" "})
-    reasons = {
+    reasons: dict[str, bool | str | None] = {
         "tokens have a prefix or a suffix": tokenizer.suffix is not None or contents.prefix is not None,
         "texts are normalized by more than spaces": becomes is None or not {*becomes} <= {" "},
         "spaces are not written as U+2581": becomes != {" ": SPACE},
@@ -100,14 +116,15 @@ def characters_of(tokenizer: Tokenizer) -> Characters:
         "symbols of several characters have spaces": any({" ", SPACE} & {*atom} for atom in contents.atoms),
         "the decoder does not read the tokens of bytes": bool(fallback) and not _reads_bytes(tokenizer),
         "some tokens are given only for whole texts": len(tokenizer.whole_piece_tokens) > 0,
-        DEPENDENT: has_dependent(tokenizer),
-        "the normalizer puts a space before the content of an added token": any(
-            special.text.replace(SPACE, " ") != special.content.replace(SPACE, " ")
+        DEPENDENT: first_of(dependent(tokenizer.found_specials)),
+        "the normalizer puts a space before the content of an added token": first_of(
+            special
             for special in tokenizer.found_specials
+            if special.text.replace(SPACE, " ") != special.content.replace(SPACE, " ")
         ),
         "an added token begins with a space, where one is put before texts or removed": beginnings is not None
         and not beginnings.are_plain
-        and any(content.startswith(b" ") for content in found.values()),
+        and next((content.decode() for content in found.values() if content.startswith(b" ")), None),
         "the symbol for spaces is missing": SPACE not in contents.characters,
     }
     refuse_if(reasons)

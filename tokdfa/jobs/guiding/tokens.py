@@ -14,7 +14,7 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, ranges
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.jobs.guiding.characters import DEPENDENT, characters_of, has_dependent, refuse_if
+from tokdfa.jobs.guiding.characters import CHANGED, DEPENDENT, JOINED, characters_of, dependent, first_of, refuse_if
 from tokdfa.jobs.guiding.openings import Beginnings
 from tokdfa.jobs.guiding.scan import TextScan
 from tokdfa.jobs.guiding.splits import IdKinds, Splits
@@ -23,6 +23,7 @@ from tokdfa.kernels.library import Struct
 from tokdfa.regex.trie import TokenTrie
 from tokdfa.regex.unicode.normalization import Form
 from tokdfa.tokenizers.derived import OfTokenizer
+from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.neighbours import Neighbours
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.pretokenizers.token_lift import TokenLift
@@ -207,15 +208,20 @@ def tokens_of(tokenizer: AnyTokenizer) -> Tokens:
 def _splitting_of(tokenizer: Tokenizer) -> Splitting:
     """Return the splitting of texts, if they are judged id by id."""
     splitting, rewrites = tokenizer.splitting, tokenizer.why_not("spelling") is not None
-    reasons = {
-        DEPENDENT: has_dependent(tokenizer),
-        "the tokenizer normalizes texts": rewrites and tokenizer.why_not("form") is None,
-        "the tokenizer rewrites texts": rewrites,
+    # If texts are at most brought into a form, special tokens may be the reason why this one has no such form.
+    at_fault: tuple[Special, ...] = ()
+    if rewrites and tokenizer.read_in_form is not None:
+        at_fault = (*odd_ones(tokenizer.specials), *tokenizer.joined_specials)
+    reasons: dict[str, bool | str | None] = {
+        "the tokenizer rewrites texts": rewrites and not at_fault,
+        DEPENDENT: first_of(dependent(at_fault or tokenizer.found_specials)),
+        CHANGED: first_of(special for special in at_fault if special.normalized is not None),
+        JOINED: first_of(at_fault),
         "words end with a suffix": tokenizer.suffix is not None,
         "the pre-tokenizer inserts spaces": splitting.prefix_space is not None or splitting.metaspace is not None,
         "the pre-tokenizer splits the bytes of a character": bool(splitting.byte_steps),
         "the pre-tokenizer leaves out text": any(step.behavior == "removed" for step in splitting.steps),
-        "an added token decodes to other text": any(special.is_mistaken for special in tokenizer.specials),
+        "an added token decodes to other text": first_of(each for each in tokenizer.specials if each.is_mistaken),
     }
     refuse_if(reasons)
     return splitting

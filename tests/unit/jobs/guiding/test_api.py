@@ -58,15 +58,35 @@ def test_other_arguments_are_refused() -> None:
 def test_tokenizers_that_are_judged_as_a_whole_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     path.write_bytes(as_bytes(tokenizer_json(normalizer={"type": "Lowercase"})))
-    with pytest.raises(UnsupportedFeatureError, match=r"^the tokenizer rewrites texts: its streams are judged"):
+    with pytest.raises(UnsupportedFeatureError, match=r"^the tokenizer rewrites texts, so streams are judged"):
         tokdfa.load(path).guide()
     path.write_bytes(as_bytes(tokenizer_json(pre_tokenizer=None, decoder={"type": "Fuse"})))
-    with pytest.raises(UnsupportedFeatureError, match=r"^spaces are not written as U\+2581: its streams are"):
+    with pytest.raises(UnsupportedFeatureError, match=r"^spaces are not written as U\+2581, so streams are"):
         tokdfa.load(path).guide()
     vocab = tmp_path / "vocab.txt"
     vocab.write_text("[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\na\n##b\n", encoding="utf-8")
     with pytest.raises(UnsupportedFeatureError, match=r"^the streams of a WordPiece tokenizer are judged as a whole"):
         tokdfa.load(vocab).guide()
+
+
+@pytest.mark.parametrize("normalizer", [None, {"type": "NFC"}])
+@pytest.mark.parametrize("flag", ["lstrip", "rstrip", "single_word"])
+def test_a_refusal_names_the_added_token_that_is_the_reason(
+    flag: str, normalizer: dict[str, str] | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "tokenizer.json"
+    added = [added_token(256, "<a>", normalized=False), added_token(257, "<mask>", normalized=False, **{flag: True})]
+    path.write_bytes(as_bytes(tokenizer_json([], normalizer=normalizer, added_tokens=added)))
+    with pytest.raises(UnsupportedFeatureError, match=r"^an added token depends on the text next to it.*: '<mask>' \("):
+        tokdfa.load(path).guide()
+
+
+def test_an_added_token_that_the_normalizer_changes_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    added = [added_token(256, "e\u0301x", normalized=True)]
+    path.write_bytes(as_bytes(tokenizer_json([], normalizer={"type": "NFC"}, added_tokens=added)))
+    with pytest.raises(UnsupportedFeatureError, match=r"^the normalizer changes an added token, so .*normalized"):
+        tokdfa.load(path).guide()
 
 
 def test_an_automaton_over_bytes_is_a_language() -> None:
@@ -156,8 +176,9 @@ def test_added_tokens_that_are_normalized_with_the_text_around_them(
     path.write_bytes(as_bytes(tokenizer_json([], normalizer={"type": "NFC"}, added_tokens=added)))
     tokenizer, library = tokdfa.load(path), tokenizers.Tokenizer.from_file(str(path))
     if is_refused:
-        with pytest.raises(UnsupportedFeatureError, match=r"^the tokenizer rewrites texts: its streams are judged"):
+        with pytest.raises(UnsupportedFeatureError, match=r"^the normalizer may join an added token .*: '") as refused:
             tokenizer.guide()
+        assert refused.value.value == content
     n_canonical = 0
     for before, after in product(["", "a", "e"], ["b", "\u0338", "\u0301"]):
         ids = [id for text in (before, content, after) for id in library.encode(text).ids]
