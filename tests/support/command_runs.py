@@ -171,6 +171,9 @@ def of_bounds(files: Files) -> Iterator[Run]:
     # The Kelvin sign is not in NFC, so no text is found with as many bytes a token as the proof has.
     tok = _with(files.json([(b"\xe2", b"\x84"), (b"\xe2\x84", b"\xaa")]), normalizer={"type": "NFC"})
     yield tok, "--language", "[\u212aa]+"
+    # Two of the tokens in a row are merged otherwise, which only a search shows.
+    tok = files.json([(b"a", b"a"), (b"aa", b"a"), (b"b", b"a")])
+    yield tok, "--language", "b?(aab)+", "--max-seconds", "1e-9"
 
 
 def of_decode(files: Files) -> Iterator[Run]:

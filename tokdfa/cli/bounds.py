@@ -65,7 +65,7 @@ def command(
     for name, each in ranges.items():
         if each is not None:
             unit = "tokens" if name == "tokens" else f"{name} a token"
-            rows += [(f"fewest {unit}", _words(each.fewest)), (f"most {unit}", _words(each.most))]
+            rows += [(f"fewest {unit}", _words(each.fewest, "at least")), (f"most {unit}", _words(each.most))]
     if found.other is not None:
         rows.append(("most tokens of the other a token", _words(found.other)))
     print_fields(rows)
@@ -85,6 +85,7 @@ def _fields(extreme: Extreme) -> dict[str, Any]:
         "text": extreme.text,
         "ids": extreme.ids,
         "repeated": extreme.repeated,
+        "timed_out": extreme.is_timed_out,
     }
 
 
@@ -92,10 +93,11 @@ def _shortened(text: str) -> str:
     return repr(text) if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]!r}…"
 
 
-def _words(extreme: Extreme) -> str:
-    """Return a value with its text in words."""
+def _words(extreme: Extreme, limit: str = "at most") -> str:
+    """Return a value with its text in words, and the proved bound with the reason if the value is not exact."""
     value = "infinite" if extreme.value is None else str(extreme.value)
     if not extreme.is_exact:
-        value += " (no bound is proved)" if extreme.proved is None else f" (proved: not beyond {extreme.proved})"
+        bound = "no bound is proved" if extreme.proved is None else f"proved: {limit} {extreme.proved}"
+        value += f" ({bound}{'; the time ended: raise --max-seconds' if extreme.is_timed_out else ''})"
     repeated = "" if extreme.repeated is None else f", with {_shortened(extreme.repeated)} repeated"
     return f"{value}: {_shortened(extreme.text)}{repeated}"

@@ -130,4 +130,6 @@ class Texts:
         while part and begin < len(data) and data[begin] & 0xC0 == 0x80:
             part, begin = part[1:] + part[:1], begin + 1
         repeated = part.decode("utf-8") if stream.repeated else None
-        return Extreme(value, proved, data.decode("utf-8"), self.streams.ids_of(stream.labels()), repeated)
+        is_timed_out = value != proved and not self.paths.budget.seconds_left
+        ids = self.streams.ids_of(stream.labels())
+        return Extreme(value, proved, data.decode("utf-8"), ids, repeated, is_timed_out)

@@ -25,6 +25,8 @@ class Extreme(SuggestsNames):
         Its ids.
     repeated : str, optional
         The part of the text that may be repeated any number of times, with the same ids each time.
+    is_timed_out : bool
+        Whether the value is not exact because its share of `max_seconds` ended.
 
     Examples
     --------
@@ -38,6 +40,7 @@ class Extreme(SuggestsNames):
     text: str
     ids: tuple[int, ...]
     repeated: str | None = None
+    is_timed_out: bool = False
 
     @property
     def is_exact(self) -> bool:
