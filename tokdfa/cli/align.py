@@ -1,4 +1,4 @@
-"""``tokdfa align``: two streams of ids of one text, cut where both have a boundary; and how long the units can be."""
+"""``tokdfa align``: cut two streams of ids of one text at shared boundaries, or decide how long a unit can be."""
 
 from __future__ import annotations
 
@@ -70,15 +70,15 @@ def command(
 ) -> int:
     r"""Cut two streams of ids of one text into units, at the boundaries that both share.
 
-    A unit is the smallest part of the text that both streams spell with ids of their own. A and B are tokenizer files,
-    or folders with one, and IDS_A and IDS_B stores of ids, or one of them - for standard input. If the streams are of
-    different texts, the error says where they part.
+    A unit is the smallest part of the text that both streams spell with whole ids, such as one id for " single" in A
+    and two for " s", "ingle" in B. A and B are tokenizer files, or folders with one; IDS_A and IDS_B are stores of ids.
+    If the texts differ, the error shows the first difference.
 
     Printed are the numbers of ids in the units, the units that split a character, and the units that a single id of the
     other side spells, too. -o FILE has all units, with these ids.
 
-    Without IDS_A and IDS_B the answer is about all texts that both leave unchanged: how long a unit can become, with a
-    text. A and B are byte pairs or WordPiece.
+    Without IDS_A and IDS_B, the answer is the most bytes that a unit can have, over all texts that both leave
+    unchanged, or a part of a text that can be repeated, so that there is no limit. A and B are byte pairs or WordPiece.
 
     Exit status: 0 aligned or bounded, 1 unbounded, 2 trouble or other texts.
 

@@ -1,4 +1,4 @@
-"""``tokdfa bounds``: the fewest and the most bytes, characters and tokens of texts."""
+"""``tokdfa bounds``: the fewest and the most bytes and characters per token, and tokens per text."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _LONGEST_SHOWN = 60
 @click.command("bounds")
 @click.argument("tok")
 @options.language
-@click.option("--bytes", "n_bytes", type=int, metavar="N", help="Count the tokens of texts of N bytes.")
-@click.option("--other", metavar="TOK2", help="Another tokenizer: the most tokens that it has a token of TOK.")
-@options.time_limit("Search for a proof for N seconds of processor time at most; then a bound is shown.", 600.0)
+@click.option("--bytes", "n_bytes", type=int, metavar="N", help="Count the tokens of texts of exactly N bytes.")
+@click.option("--other", metavar="TOK2", help="Show the most tokens of TOK2, another tokenizer, per token of TOK.")
+@options.time_limit("Search for proofs for N seconds of processor time at most; then show the bound so far.", 600.0)
 @tokenizer_options
 @options.json
 def command(
@@ -35,10 +35,10 @@ def command(
     loading: Loading,
     as_json: bool,
 ) -> int:
-    r"""Show the fewest and the most bytes and characters a token, over all texts, each with a text that has them.
+    r"""Show the fewest and the most bytes and characters per token, over all texts, each with a text that attains it.
 
-    With --language or --bytes, the fewest and the most tokens of a text are shown, too. Each value is exact, or its
-    bound is shown with it. Texts are valid UTF-8, without control tokens.
+    With --language or --bytes, the fewest and the most tokens of a text are shown, too. A value is exact, unless a
+    proved bound is shown with it, as in "3 (proved: at most 8)". Texts are valid UTF-8, without control tokens.
 
     Exit status: 0 done, 2 trouble.
 

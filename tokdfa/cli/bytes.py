@@ -24,11 +24,11 @@ from tokdfa.cli.output import counted, print_json, say
 @tokenizer_options
 @options.json
 def command(tok: str, table: str, output: str | None, max_seconds: float, loading: Loading, as_json: bool) -> int:
-    r"""Decide whether a table of bytes by id adds up to the bytes of every text, as bits per byte assume.
+    r"""Decide whether a table of bytes by id adds up to the number of bytes of every text, as bits per byte assume.
 
-    TABLE is a .npy or .json list with a count for each id, or a .npz with base_bytes and perhaps has_leading_space and
-    is_boundary_token. FORMULA names a public convention instead: bytes, the right one; decoded; sentencepiece,
-    sentencepiece-decoded, sentencepiece-twice. The texts are those without control tokens.
+    If not, the shortest miscounted text is shown. TABLE is a .npy or .json list with a count for each id, or a .npz
+    with base_bytes and perhaps has_leading_space and is_boundary_token. FORMULA is the name of a public formula: bytes,
+    which is right, decoded, sentencepiece, sentencepiece-decoded or sentencepiece-twice. Texts have no control tokens.
 
     Exit status: 0 it adds up, 1 it does not, 2 trouble.
 

@@ -54,7 +54,7 @@ class _Options(TypedDict):
     "--check",
     "listed",
     metavar="MERGES",
-    help="Train nothing: decide whether each merge of this file is a maximum in its turn.",
+    help="Train nothing: decide whether each merge of this file is the most frequent pair at that time.",
 )
 @options.format
 @click.option(
@@ -66,7 +66,7 @@ class _Options(TypedDict):
     "--tie",
     type=click.Choice(_TIES),
     default="first-seen",
-    help="How to break ties between equally frequent pairs; any with --check alone: each of them is right.",
+    help="How to break ties between equally frequent pairs; any, only with --check: accept each of them.",
 )
 @click.option(
     "--count",
@@ -134,10 +134,10 @@ def command(
 
     CORPUS is files (plain, .gz, .zst), folders, glob patterns, or - for standard input.
 
-    With --check the merges of a file are replayed on the corpus, split as the file says, and the answer is the first
-    merge that an honest trainer would not make.
+    With --check, the trainer is run again, and each merge of a file is compared with the most frequent pair at that
+    time. The corpus is split as the file says. The first wrong merge is shown, with both counts and a likely cause.
 
-    Exit status: 0 done, or each merge is a maximum, 1 one is not, 2 trouble.
+    Exit status: 0 done, or each merge is right, 1 one is wrong, 2 trouble.
 
     \b
     Examples:

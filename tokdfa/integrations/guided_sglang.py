@@ -45,7 +45,9 @@ class GuidedGrammar(_Grammar):  # type: ignore[misc]
         """Follow an id, which must be allowed."""
         if not self.is_terminated() and not self._matcher.accept_tokens([token]):
             where = f"token {self._matcher.n_accepted}"
-            raise TokenStreamError("no canonical stream of the language goes on with this id", value=token, where=where)
+            raise TokenStreamError(
+                "no canonical stream of the language continues with this id", value=token, where=where
+            )
 
     def rollback(self, k: int) -> None:
         """Take back the last k ids."""

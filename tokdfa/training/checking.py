@@ -1,8 +1,8 @@
-"""The function `check_merges`: whether an honest trainer makes these merges of this corpus.
+"""The function `check_merges`: whether each listed merge is the most frequent pair of the corpus at that time.
 
-The greedy trainer is run again, and stops before the first listed merge that it would not make. With pieces
-``{"ab": 3, "cd": 2}`` the list a≀b, c≀d is what a trainer makes; in the list c≀d, a≀b the first merge is wrong, because
-c≀d occurs twice and a≀b three times.
+The greedy trainer is run again, and stops before the first listed merge that it would not make. With the pieces
+``{"ab": 3, "cd": 2}``, the list a≀b, c≀d is right. In the list c≀d, a≀b the first merge is wrong, because c≀d occurs
+twice and a≀b three times.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ ASSUMED = "gpt2"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MergeCheck(Verdict[WrongMerge]):
-    """Whether an honest trainer makes these merges.
+    """Whether each listed merge is the most frequent pair at that time.
 
     Attributes
     ----------
     holds : bool
-        Whether it does.
+        Whether each is.
     witness : WrongMerge, optional
-        The first merge that it would not make.
+        The first listed merge that is not.
     n_merges : int
         The number of merges listed.
     prefix : str
@@ -65,7 +65,7 @@ class MergeCheck(Verdict[WrongMerge]):
     reason: str = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        found, words = self.witness, f"each of the {self.n_merges:,} merges is a maximum"
+        found, words = self.witness, f"each of the {self.n_merges:,} merges is a most frequent pair at its time"
         if found is not None:
             shown = self._shown(found.pair or [found.product])
             best = "no other is left" if found.best is None else f"{self._shown(found.best)} {_times(found.best_count)}"
@@ -107,13 +107,15 @@ def check_merges(
     max_token_length: int | None = None,
     threads: int = 1,
 ) -> MergeCheck:
-    """Decide whether an honest trainer makes these merges of this corpus: each is a most frequent pair in its turn.
+    """Decide whether a trainer makes these merges of this corpus: whether each is the most frequent pair at that time.
+
+    For the pieces ``{"ab": 3, "cd": 2}``, the merges must be a≀b and then c≀d.
 
     Parameters
     ----------
     merges : str, Path, Dictionary or sequence of pairs
-        The merges, or a file that has them: a tokenizer.json, merges.txt, rank file, SentencePiece model, or
-        WordPiece's vocab.txt.
+        The merges, or a file with them: a tokenizer.json, merges.txt, rank file, SentencePiece model, or WordPiece's
+        vocab.txt.
     corpus : str, Path, sequence of them, or mapping from pieces to their counts
         The corpus as for :func:`tokdfa.train`, or pieces as for :func:`tokdfa.train_greedy`.
     format : str, optional
@@ -122,17 +124,17 @@ def check_merges(
         How the corpus is split, as for :func:`tokdfa.train`. By default as the file says, its normalizer included, or
         ``gpt2`` if it does not say.
     like, level, unit, end_of_word, count, min_frequency, max_token_length
-        The trainer or its rules, as for :func:`tokdfa.train`. The least frequency is 1 if it is not given.
+        The trainer or its rules, as for :func:`tokdfa.train`. Without `like`, `min_frequency` is 1 by default.
     tie : str, optional
-        The tie rule as for :func:`tokdfa.train`, or ``any`` if each of the most frequent pairs is accepted.
+        The rule for equally frequent pairs, as for :func:`tokdfa.train`, or ``any`` to accept each of them.
     threads : int
         As for :func:`tokdfa.train`.
 
     Returns
     -------
     MergeCheck
-        Truthy if the rules make each merge. Otherwise the witness has the first that is not, and its count and
-        the count of the most frequent pair at that time.
+        Truthy if each merge is right. Otherwise the witness has the first wrong merge, its count, and the most frequent
+        pair at that time with its count.
 
     Raises
     ------
@@ -141,7 +143,7 @@ def check_merges(
 
     Notes
     -----
-    A yes takes as long as training. A no takes longer, because its likely cause is found by further replays.
+    The check takes as long as training; if a merge is wrong, longer, because further replays find the likely cause.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The function `align`."""
+"""The function `align`: cut two streams of ids of one text at the boundaries that both share."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ def align(
     documents_b: npt.ArrayLike | None = None,
     special: Literal["drop", "keep"] = "drop",
 ) -> Alignment:
-    """Cut two streams of ids of one text at the boundaries that both share.
+    """Cut two streams of ids of one text into units, at the boundaries that both share.
 
-    A boundary is a byte of the text before which an id begins. The units between neighbouring shared boundaries are the
-    smallest parts of the text that both streams spell with ids of their own. The ids need not be canonical, and may cut
-    characters: the bytes are compared.
+    A boundary is a byte offset of the text at which an id begins. A unit is the text between two neighbouring shared
+    boundaries: the smallest part that both streams spell with whole ids. If one spells `` single`` and the other
+    `` s``, ``ingle``, that is one unit. The ids need not be canonical, and may split characters: bytes are compared.
 
     Parameters
     ----------
     tok_a, tok_b : AnyTokenizer
         The two tokenizers, which may be the same.
     ids_a, ids_b : array_like of int
-        The ids of one text by each.
+        The ids of the text in each tokenizer.
     documents_a, documents_b : array_like of int, optional
-        The index of the first id of each document in both streams, ascending, if there are several. The text of each is
-        decoded by itself.
+        If there are several documents: the index of the first id of each, in both streams, ascending. Each document is
+        decoded separately.
     special : {"drop", "keep"}
         Whether control tokens, such as ``<s>``, add nothing to the text or are spelled as in their file.
 
@@ -56,22 +56,21 @@ def align(
     Raises
     ------
     TokenStreamError
-        If the streams are of different texts; the error says where they part. Also if an id is unknown, or the
-        documents are not parts of the stream.
+        If the texts differ; the error has the first difference. Also if an id is unknown, or the documents do not
+        divide the stream.
     UnsupportedFeatureError
-        If the text of ids depends on more than whether an id is the first or the last one, as where the spaces before
-        punctuation are removed, or if ids have no text.
+        If ids have no text, or the bytes of an id depend on more than whether it is the first or the last one, as where
+        decoding removes spaces before punctuation.
 
     Notes
     -----
-    The text is the decoded one. A prefix space that decoding removes is not part of it; a control token adds nothing,
-    or its content with ``special="keep"``; an added token that is text adds its content.
+    The text is the decoded text. A space before it that decoding removes is not part of it. A control token adds
+    nothing, or its content with ``special="keep"``. An added token that is text adds its content.
 
-    Ids that add nothing to the text are a unit of their own if they stand at a boundary of both streams: it has such
-    ids on one side or both, and no bytes. So ``<s>`` of both is one unit. Elsewhere they belong to the unit around
-    them.
+    Ids without bytes at a shared boundary are a unit without bytes, with ids on one side or both: ``<s>`` of both
+    streams is one unit. Elsewhere, they belong to the unit around them.
 
-    It costs some 5 ns an id, and 24 bytes of memory a unit.
+    It takes 5 ns per id, and 24 bytes of memory per unit.
 
     Examples
     --------
@@ -94,7 +93,7 @@ def align(
 
 
 class _Stream(NamedTuple):
-    """The ids of one side, where its documents begin and the last one ends, and their words."""
+    """The ids of one side, the bounds of its documents, and the words of the ids."""
 
     ids: Int32Array
     bounds: Int64Array
@@ -123,7 +122,7 @@ def _side(name: str, tokenizer: AnyTokenizer, ids: npt.ArrayLike, starts: npt.Ar
 
 
 def _different(units: kernels.Units, sides: tuple[_Stream, _Stream], drops: bool) -> TokenStreamError:
-    """Return the error of streams that spell different texts: where, and the ids and bytes of both sides there."""
+    """Return the error for different texts, with the first difference: its offset, and ids and bytes of both sides."""
     document, begin, byte = units.n_texts, int(units.offsets[-2]), int(units.offsets[-1])
     shown, indices = [], []
     for found, side in zip((units.a_bounds, units.b_bounds), sides, strict=True):

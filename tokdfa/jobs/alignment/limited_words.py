@@ -36,9 +36,9 @@ class _Labels:
         self._ends = {word[at:] for word in words for at in range(len(word))}
 
     def after_boundary(self, word: bytes) -> int | None:
-        """Return the most bytes from the beginning of a word within another tokenizer's word to the end of that.
+        """Return the most bytes from a beginning of a word, within another tokenizer's token, to the end of the token.
 
-        0 if no text has one there; None if the last label within it may be unfinished.
+        0 if no text has such a beginning; None if the last label within the token may be unfinished.
         """
         # For each offset, the first boundary of words before it on a path of labels; its own length for none.
         n = len(word)

@@ -1,10 +1,12 @@
-"""Guides: the ids that can come next so that a canonical stream continues, in a language of texts if one is given.
+"""Guides: which ids can come next so that the ids are canonical, and their text is in a language.
 
-Read `api` first: the function `guide`, and `Guide` with its states, masks and forced ids. `bans` has the ids after
-which a text has none of some words. Both are `masked` automata. `matchers` keep the states of a sequence, for engines.
-`prompts` finds where a guide begins after a prompt, and `covers` the first ids of all texts with some first bytes.
-`schemas` makes languages of JSON schemas. `fast_forward` decides whether forced text may be encoded separately, which
-`jumps` have with its ids.
+Example: in the language `a (single|married) man`, after `a`, the mask allows ` single` and ` married`, not ` s`.
+
+Read `api` first: the function `guide`, and `Guide` with its states, masks and forced ids. `bans` keeps some words out
+of the text. Both are `masked` automata. A matcher of `matchers` follows one sequence, for engines. `prompts` finds the
+state after a prompt, and `covers` the ids with which all texts with given first bytes can begin. `schemas` turns JSON
+schemas into regular expressions. `fast_forward` decides whether forced text can be encoded separately, and `jumps`
+shows the forced text with its ids.
 
 Below them, from the bottom up:
 
@@ -21,7 +23,7 @@ Below them, from the bottom up:
 - `prefixes`: the product of all these without dead ends, and the moves of its states as arrays; its inner loops are
   `tokdfa.kernels.guiding.product`.
 
-Cost: the tables of a tokenizer take about half a second for 100,000 ids. A mask of a state met before is copied; a new
-mask is made from the masks of its *base*, the states that differ only in the last id. With a number of ids left, a base
-has a mask for each number that is not known to be enough for all ids of the mask without one.
+Cost: the tables of a tokenizer take about half a second for 100,000 ids. Masks are cached by state. A new mask is made
+from the masks of its *base*, the states that differ only in the last id. With a budget of ids, a base has one mask for
+each number of ids left, up to the number that excludes no id.
 """

@@ -26,26 +26,26 @@ _ENDED = State(-1, 0, 0, 0)
 
 
 class Guide(Masked[State]):
-    """An automaton of the canonical streams of a tokenizer with their text in a language, without dead ends.
+    """An automaton that reads the canonical ids of the texts in a language, and has no dead ends.
 
-    Made by :func:`tokdfa.guide`. From every state that :meth:`step` returns, some stream continues to its end. States
-    are tuples of four integers, which can be kept, compared and used again; a guide has no state of its own. Threads
-    may share it.
+    Made by :func:`tokdfa.guide`. From every state that :meth:`step` returns, some text can be completed. States are
+    tuples of four integers, which can be kept, compared and used again. A guide does not change, so threads may share
+    it.
 
     Attributes
     ----------
     initial : State
-        The state of no ids.
+        The state before the first id.
     ended : State
         The state after an id of `end`.
     end : tuple of int
-        The ids that end a sequence. They are allowed where the stream may end, and nothing follows them.
+        The ids that end a sequence. They are allowed where a text is complete, and nothing follows them.
     vocab_size : int
         The number of bits of a mask.
     kept : int32 array
-        The ids of the prompt that remain; the stream continues after them. Empty without a prompt.
+        The ids of the prompt that are kept; the stream continues after them. Empty without a prompt.
     given_back : bytes
-        The text of the other ids of the prompt, with which the text of the stream begins.
+        The text of the ids of the prompt that are not kept; the text of the stream begins with it.
 
     Examples
     --------
@@ -60,8 +60,8 @@ class Guide(Masked[State]):
     (True, False)
     """
 
-    _refusal = "no canonical stream of the language goes on with this id"
-    _hint = "read_any accepts what follows it"
+    _refusal = "no canonical stream of the language continues with this id"
+    _hint = "read_any continues after it"
 
     def __init__(self, start: Start, end: tuple[int, ...], vocab_size: int) -> None:
         prefixes = start.prefixes
@@ -95,12 +95,14 @@ class Guide(Masked[State]):
         return state == _ENDED or self._prefixes.is_final(state)
 
     def ends_within(self, state: State, remaining: int) -> bool:
-        """Return whether some stream ends within a number of ids after a state, not counting one of `end`.
+        """Return whether some text can be completed with at most `remaining` ids after a state.
+
+        An id of `end` does not count.
 
         Raises
         ------
         WrongTypeError
-            If it is not a state of this guide, or the number is none.
+            If `state` is not a state of this guide, or `remaining` is not a whole number from 0 on.
         LimitExceededError
             If the search for such a stream is too large.
         """
@@ -108,7 +110,7 @@ class Guide(Masked[State]):
         return state == _ENDED or self._prefixes.ends_within(self._prefixes.checked(state), left)
 
     def least(self, state: State) -> int:
-        """Return the fewest ids with which a stream can end after a state, without one of `end`.
+        """Return the least number of ids after a state that complete a text; an id of `end` does not count.
 
         Examples
         --------
@@ -119,7 +121,7 @@ class Guide(Masked[State]):
         return 0 if state == _ENDED else self._prefixes.least(self._checked_alive(state))
 
     def shortest(self, state: State) -> Int32Array:
-        """Return the fewest ids with which a stream can end after a state; of equal ones those with smaller ids first.
+        """Return the fewest ids that complete a text after a state; among equally few, the smallest ids first.
 
         Examples
         --------
@@ -136,10 +138,10 @@ class Guide(Masked[State]):
         return np.array(found, dtype=np.int32)
 
     def after_prompt(self, prompt: npt.ArrayLike) -> State:
-        """Return the state after the ids of a prompt: with them, the ids that follow are canonical as one text.
+        """Return the state after the ids of a prompt, so that prompt and answer together are canonical.
 
-        The tables of the guide serve every prompt, so a batch needs one guide. ``guide(..., prompt=..., heal=True)``
-        gives ids of one prompt back.
+        One guide serves all prompts of a batch. If the last ids of a prompt may change, make a guide for it with
+        ``guide(..., prompt=..., heal=True)``.
 
         Parameters
         ----------
@@ -152,7 +154,7 @@ class Guide(Masked[State]):
         PatternError
             If no text of the language can follow it.
         UnsupportedFeatureError
-            If ids of another prompt were given back to the guide.
+            If the guide was made with ``heal=True``, and ids of its own prompt were given back.
 
         Examples
         --------
@@ -167,7 +169,7 @@ class Guide(Masked[State]):
         return after_prompt(self._prefixes, prompt)
 
     def _checked_alive(self, state: State) -> State:
-        """Refuse a state from which no stream continues; a guide returns none."""
+        """Return a state; refuse one from which no text can be completed, which no guide returns."""
         state = self._prefixes.checked(state)
         if not self._prefixes.goes_on(state):
             raise WrongTypeError("no stream continues from this state", value=state)
@@ -176,11 +178,11 @@ class Guide(Masked[State]):
     # Streams
 
     def read_any(self, ids: npt.ArrayLike, state: State | None = None) -> tuple[State, tuple[int, ...]]:
-        """Return the state after ids that need not be canonical, and the indices where they are not.
+        """Return the state after ids that need not be canonical, and the indices of the ids that are not allowed.
 
-        At an id that is not allowed, the guide begins anew, knowing nothing of the ids before it: as if it were in the
-        middle of some canonical stream. So later ids are canonical wherever no context could make them wrong. The text
-        is still followed in the language.
+        At an id that is not allowed, the guide forgets the ids before it, as if it were in the middle of an unknown
+        canonical stream. It allows all later ids that are right after at least one such beginning. The text must still
+        fit the language.
 
         Parameters
         ----------
@@ -208,7 +210,7 @@ class Guide(Masked[State]):
                 refused.append(index)
                 target = self._anew(state, id)
                 if target is None:
-                    what = "no canonical stream goes on after this id with a text of the language"
+                    what = "no canonical stream with a text of the language continues after this id"
                     raise TokenStreamError(what, value=id, where=f"token {index}")
             state = target
         return state, tuple(refused)
@@ -244,40 +246,41 @@ def guide(
     prompt: npt.ArrayLike | None = None,
     heal: bool = False,
 ) -> Guide:
-    """Return the guide of a tokenizer: which ids can come next so that some canonical stream continues.
+    """Return a guide: it masks the ids that can come next, so that they are canonical and their text is in a language.
+
+    The ids of a text are canonical if they are ``tokenizer.encode(text)``.
 
     Parameters
     ----------
     tokenizer : AnyTokenizer
-        A byte pair tokenizer over bytes that encodes texts unchanged, or brings them into a normalization form (Qwen:
-        NFC). The streams are then those of the texts in that form: no canonical stream decodes to another one. Or one
-        over characters that writes spaces as U+2581 and other characters as bytes (Llama-2, Gemma, Mistral). If it
-        puts a space before texts, which decoding removes, the stream begins with it, after special tokens of the
-        prompt, too. Texts with other spaces once they are decoded have no canonical ids: Llama-2 has none with text
-        after a special token, and InternLM-2, which only removes a space, none that begins with one.
+        A byte pair tokenizer over bytes, without a normalizer or with a normalization form (Qwen: NFC); then only texts
+        in that form have canonical ids. Or one over characters that writes spaces as U+2581 and other characters as
+        bytes (Llama-2, Gemma, Mistral). If it puts a space before texts, which decoding removes, the ids begin with
+        this space, also after a special token at the end of the prompt. A text that decoding gives other spaces has no
+        canonical ids: Llama-2 has none for text after a special token, and InternLM-2, which only removes a space, none
+        for texts that begin with a space.
     language : str or TokenDFA, optional
-        A language L of texts: a regular expression that the whole text matches, or an automaton over bytes such as
-        :func:`tokdfa.language` makes. The finished streams are then exactly T(L), the ids that `encode` gives for the
-        texts of L. Without one they are exactly those that `validate` accepts: ids of special tokens that `encode`
-        never gives cut the stream.
+        A regular expression that the whole text matches, or an automaton over bytes such as :func:`tokdfa.language`
+        returns. The guide accepts exactly the ids that `encode` gives for the texts of the language. Without a
+        language, it accepts exactly the ids that `validate` accepts, where a special token that `encode` never gives
+        begins a new text.
     schema : str or mapping, optional
-        A JSON schema without recursion, instead of a language: its documents in the order of its names, and without
-        others. Keywords that cannot be obeyed are refused. Strings without a greatest length have at most 200
+        A JSON schema without recursion, instead of a language. The names of objects come in its order, without
+        additional ones. Keywords that cannot be obeyed are refused. Strings without ``maxLength`` have at most 200
         characters, and a warning says so. It needs outlines-core.
     end : int or iterable of int, optional
-        The ids that end a sequence, such as the id of ``<|endoftext|>``. They mean nothing else then.
+        The ids that end a sequence, such as the id of ``<|endoftext|>``. They have no other meaning then.
     vocab_size : int, optional
         The number of bits of a mask, if the model has more logits than the tokenizer has ids.
     ban : Ban, optional
-        The words or matches that the texts may not have; see :func:`tokdfa.ban`. The streams of the guide are
-        restricted to those that the ban allows, without dead ends either. It is about the text after the prompt.
+        Words or matches that the text after the prompt must not have; see :func:`tokdfa.ban`. The guide still has no
+        dead ends.
     prompt : array_like of int, optional
-        The ids before those that are guided. The prompt and the stream together are then canonical, as one text, and
-        the language and the ban are about the text after the prompt.
+        The ids before the answer. Prompt and answer together are then canonical; the language and the ban are for the
+        text after the prompt.
     heal : bool
-        Whether the last ids of the prompt are given back: those, and only those, that some text of the language after
-        the prompt changes. The stream continues after the ids that remain, which are ``guide.kept``; its text begins
-        with ``guide.given_back``, the text of the others.
+        Whether the last ids of the prompt are given back: exactly those that change for some text of the language. The
+        stream continues after ``guide.kept``, and its text begins with ``guide.given_back``.
 
     Returns
     -------
@@ -286,13 +289,12 @@ def guide(
     Raises
     ------
     UnsupportedFeatureError
-        If the streams of the tokenizer are judged as a whole, and why: it rewrites or drops text otherwise, an added
-        token depends on the text next to it, or it has other tokens than byte pairs. In Unigram, scores of the whole
-        text decide each id; in WordPiece, words are looked up as a whole, and decoding does not keep spaces. If the
+        If ids of the tokenizer cannot be judged one by one: it is not a byte pair tokenizer, it rewrites or drops text
+        in other ways, or an added token depends on the text next to it. The error names the reason. Also if the
         schema has a keyword that cannot be obeyed; the error has its path.
     PatternError
-        If the expression cannot be read, no text matches it, all texts that do need symbols that the tokenizer lacks,
-        or all texts are banned.
+        If the expression cannot be read, no text matches it, each text that matches needs a symbol that the tokenizer
+        lacks, or all texts are banned.
     LimitExceededError
         If an automaton, or the search for a continuation, is too large.
     TokenStreamError
@@ -301,9 +303,9 @@ def guide(
 
     Notes
     -----
-    The product of the pair test (Observation 2 of *Constructing a BPE Tokenization DFA*), the states of the pre-
-    tokenizer, the special tokens that the text spells, the normalization form, and the automaton of L. A state from
-    which no stream continues is never reached: a continuation is searched for on demand, and the answer is cached.
+    The automaton is the product of the pair test (Observation 2 of *Constructing a BPE Tokenization DFA*), the states
+    of the pre-tokenizer, the special tokens that the text spells, the normalization form, and the automaton of the
+    language. To leave out dead ends, a completion is searched for from each new state, and the answer is cached.
 
     Examples
     --------
@@ -313,7 +315,7 @@ def guide(
     >>> [tokenizer.decode([id]) for id in guide.allowed(state)]
     ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']
 
-    After "a sing" as its own ids, "le man" cannot follow; healed, both together are "a single man".
+    After the ids of "a sing", "le man" cannot follow. With ``heal=True``, the id of " sing" may be replaced:
 
     >>> healed = tokdfa.guide(tokenizer, "le man", prompt=tokenizer.encode("a sing"), heal=True)
     >>> healed.given_back, tokenizer.decode(healed.forced(healed.initial))

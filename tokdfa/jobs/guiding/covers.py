@@ -1,4 +1,4 @@
-"""The canonical covers of some bytes: how the ids of the texts that begin with them can begin."""
+"""The canonical covers of some bytes: the ids with which the texts that begin with these bytes can begin."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["Covers", "covers"]
 
 
 class Covers(SuggestsNames):
-    """The canonical covers of some bytes; iterating gives each as an int32 array, in the order of their ids.
+    """The canonical covers of some bytes; iterating gives each as an int32 array, in the order of the ids.
 
     Made by :func:`tokdfa.covers`.
 
     Attributes
     ----------
     n : int
-        Their number, which is counted without a list of them.
+        The number of covers, counted without listing them.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Covers(SuggestsNames):
             stack += reversed(after)
 
     def _count(self) -> int:
-        """Return the number of covers: those from a state are found after those from all states after it."""
+        """Return the number of covers; a state is counted after all states that follow it."""
         if not self._n_bytes:
             return 1
         found: dict[State, int] = {}
@@ -96,19 +96,24 @@ class Covers(SuggestsNames):
 
 
 def covers(tokenizer: AnyTokenizer, begins: str | bytes, *, prompt: npt.ArrayLike | None = None) -> Covers:
-    """Return the canonical covers of some bytes: how the ids of the texts that begin with them can begin.
+    """Return the canonical covers of some bytes: the ids with which all texts that begin with these bytes can begin.
 
-    A cover is the beginning of a canonical stream, up to the first id with which its text has all of the bytes. The
-    streams of the texts that begin with them are those that begin with a cover.
+    A cover is the beginning of a canonical stream, up to the first id that reaches the end of the bytes. For "how", two
+    covers may be ``how`` and ``however``, each a single id. A text begins with the bytes if and only if its ids begin
+    with a cover.
 
     Parameters
     ----------
     tokenizer : AnyTokenizer
         As for :func:`tokdfa.guide`.
     begins : str or bytes
-        The beginning of the texts; it may end within a character.
+        The first bytes of the texts, which may end within a character.
     prompt : array_like of int, optional
-        The ids before it, which remain; see :func:`tokdfa.guide`.
+        The ids before the texts, which are kept; see :func:`tokdfa.guide`.
+
+    Returns
+    -------
+    Covers
 
     Raises
     ------
@@ -121,8 +126,8 @@ def covers(tokenizer: AnyTokenizer, begins: str | bytes, *, prompt: npt.ArrayLik
 
     Notes
     -----
-    The covers of T. Vieira et al., *From Language Models over Tokens to Language Models over Characters*, 2024, that
-    are canonical. Their number is found by dynamic programming over the states of the automaton.
+    These are the covers of T. Vieira et al., *From Language Models over Tokens to Language Models over Characters*,
+    2024, restricted to canonical ids. They are counted by dynamic programming over the states of the automaton.
 
     Examples
     --------

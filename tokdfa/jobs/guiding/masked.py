@@ -60,7 +60,7 @@ class Masked(SuggestsNames, ABC, Generic[S]):
         return False
 
     def ends_within(self, state: S, remaining: int) -> bool:
-        """Return whether some stream ends within a number of ids after a state, not counting one of `end`.
+        """Return whether some text can be completed with at most `remaining` ids; an id of `end` does not count.
 
         Raises
         ------
@@ -70,7 +70,7 @@ class Masked(SuggestsNames, ABC, Generic[S]):
         raise self._refusal_of_budgets()
 
     def least(self, state: S) -> int:
-        """Return the fewest ids with which a stream can end after a state, without one of `end`.
+        """Return the least number of ids after a state that complete a text; an id of `end` does not count.
 
         Raises
         ------
@@ -100,7 +100,7 @@ class Masked(SuggestsNames, ABC, Generic[S]):
         TokenStreamError
             If the tokenizer has no such id, and it is not one of `end`.
         WrongTypeError
-            If the id is not an integer, or the state none of this guide.
+            If the id is not an integer, or `state` is not a state of this guide.
         """
         try:
             if id in self._ends:
@@ -127,14 +127,14 @@ class Masked(SuggestsNames, ABC, Generic[S]):
         Raises
         ------
         TokenStreamError
-            If an id is not allowed where it is; the error says which.
+            If an id is not allowed; the error has its index.
 
         Examples
         --------
         >>> guide = tokdfa.guide(tokdfa.default_tokenizer())
         >>> guide.read([64, 261, 1193])
         Traceback (most recent call last):
-        tokdfa.base.errors.TokenStreamError: token 2: no canonical stream of the language goes on with this id: 1193
+        tokdfa.base.errors.TokenStreamError: token 2: no canonical stream of the language continues with this id: 1193
         (...)
         """
         state = self.initial if state is None else state
@@ -159,9 +159,9 @@ class Masked(SuggestsNames, ABC, Generic[S]):
         return int.from_bytes(mask.tobytes(), "little").bit_count() == n_ends
 
     def forced(self, state: S, *, remaining: int | None = None) -> Int32Array:
-        """Return the ids that must follow, as long as there is only one choice; an id of `end` is not among them.
+        """Return the ids that must follow: those after which, step by step, only one id is allowed, without `end`.
 
-        An engine may append them without asking the model. The choices may be those with a number of `remaining` ids.
+        An engine may append them without asking the model. With `remaining`, only ids that can end in time are allowed.
 
         Examples
         --------
@@ -193,8 +193,8 @@ class Masked(SuggestsNames, ABC, Generic[S]):
         ----------
         state : State
         remaining : int, optional
-            The number of ids that are left, without one of `end`. The mask then has the ids after which some stream
-            ends with those that are left after it, so whoever follows the masks ends in time. It is empty if none does.
+            The number of ids that are left; an id of `end` does not count. The mask then allows only ids after which a
+            text can still be completed, so a sequence that follows the masks ends in time. It is empty if none can.
 
         Returns
         -------
@@ -245,7 +245,7 @@ class Masked(SuggestsNames, ABC, Generic[S]):
     def masks(self, states: Sequence[S], *, remaining: Sequence[int | None] | None = None) -> Int32Array:
         """Return the masks of several states, as an int32 array of shape (states, ceil(vocab_size / 32)).
 
-        Each state may have a number of ids that are left; see :meth:`mask`.
+        `remaining` has the number of ids left for each state, or None; see :meth:`mask`.
         """
         left = [None] * len(states) if remaining is None else remaining
         if len(left) != len(states):

@@ -1,4 +1,4 @@
-"""Sequences guided by an automaton with masks, for engines; the bitmasks that their masks are written into."""
+"""A guided sequence, for engines, and the bitmasks that its masks are written into."""
 
 from __future__ import annotations
 
@@ -18,29 +18,31 @@ S = TypeVar("S")
 
 
 class Matcher(SuggestsNames):
-    """A sequence that is guided: it has the states after each of its ids, so that ids can be taken back.
+    """One guided sequence: it accepts ids, keeps the state after each of them, and can take them back.
 
-    The methods have the names and meanings of xgrammar's matcher and of the grammars of vLLM.
+    The methods have the names and meanings of xgrammar's matcher, and of the grammars of vLLM.
 
     Parameters
     ----------
     guide : Guide or Ban
     remaining : int, optional
-        The number of ids that the sequence may have, without one of ``guide.end``. Only ids are accepted, and in the
-        masks, after which it can end in time.
+        The most ids that the sequence may have; an id of ``guide.end`` does not count. Ids after which it could not end
+        in time are not accepted, and not in the masks.
     state : State, optional
-        Where the sequence begins, after a prompt, say; by default in ``guide.initial``.
+        The state in which the sequence begins, such as ``guide.after_prompt(ids)``; by default ``guide.initial``.
 
     Attributes
     ----------
     guide : Guide or Ban
     remaining : int or None
-        The number of ids that are left.
+        The number of ids that are left; None without a limit.
 
     Raises
     ------
     TokenStreamError
-        If no sequence has as few ids; the error says the least number.
+        If no text can be completed with `remaining` ids; the error has the least number.
+    WrongTypeError
+        If `remaining` is not a whole number from 0 on.
 
     Examples
     --------
@@ -107,7 +109,7 @@ class Matcher(SuggestsNames):
         Raises
         ------
         TokenStreamError
-            If fewer are accepted.
+            If fewer than n ids are accepted.
         """
         if not 0 <= n <= self.n_accepted:
             raise TokenStreamError(f"{self.n_accepted} ids are accepted, so this number cannot be taken back", value=n)
@@ -135,9 +137,9 @@ class Matcher(SuggestsNames):
         Raises
         ------
         WrongTypeError
-            If it has another type or shape, or cannot be written.
+            If the bitmask has another type or shape, or is read-only.
         TokenStreamError
-            If the bitmask does not have this row.
+            If the bitmask has no row `index`.
         """
         rows = checked_bitmask(bitmask, self.guide.vocab_size)
         if not 0 <= index < len(rows):
@@ -145,7 +147,7 @@ class Matcher(SuggestsNames):
         rows[index] = self.guide.mask(self.state, remaining=self.remaining)
 
     def find_jump_forward_ids(self) -> Int32Array:
-        """Return the ids that must follow as long as there is one choice; see :meth:`Guide.forced`."""
+        """Return the ids that must follow, because only one id is allowed each time; see :meth:`Guide.forced`."""
         return self.guide.forced(self.state, remaining=self.remaining)
 
     def copy(self) -> Matcher:
@@ -156,7 +158,7 @@ class Matcher(SuggestsNames):
 
 
 def checked_budget(guide: Masked[S], state: S, remaining: int) -> int:
-    """Return a number of ids within which a sequence can end after a state; refuse smaller ones."""
+    """Return `remaining`; refuse a number of ids with which no text can be completed after a state."""
     if not guide.ends_within(state, checked_remaining(remaining)):
         hint = f"the least number is {guide.least(state)}"
         raise TokenStreamError("no sequence ends within this number of ids", value=remaining, hint=hint)

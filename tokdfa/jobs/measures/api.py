@@ -1,4 +1,4 @@
-"""The function `check_bytes`: whether counts of bytes, by id, add up to the bytes of every text."""
+"""The function `check_bytes`: whether a table of bytes by id adds up to the number of bytes of every text."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ _LENGTHS = tuple(1 << power for power in range(3, 22, 2))
 
 @dataclass(frozen=True, slots=True)
 class Miscount(SuggestsNames):
-    """A text for which the counts do not add up.
+    """A text that a table miscounts.
 
     Attributes
     ----------
     text : str
     ids : tuple of int
-        Its ids.
+        The ids of the text.
     counted : int
-        The sum of the counts.
+        The sum of the counts of the ids.
     bytes : int
         The number of bytes of the text in UTF-8.
     shortest : bool
-        Whether it is proven that no other such text has fewer bytes.
+        Whether it is proven that no miscounted text has fewer bytes.
 
     Examples
     --------
@@ -58,16 +58,16 @@ class Miscount(SuggestsNames):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ByteCheck(Verdict[Miscount]):
-    """Whether counts of bytes, by id, add up to the bytes of every text.
+    """Whether a table of bytes by id adds up to the number of bytes of every text.
 
     Attributes
     ----------
     holds : bool
-        Whether they do.
+        Whether it adds up.
     witness : Miscount, optional
-        The shortest text for which they do not.
+        The shortest text that it miscounts.
     n_wrong : int
-        The number of ids of ordinary text that count another number of bytes than they add to a text that has begun.
+        The number of ids with a wrong count: not the number of bytes that the id adds to a text that has begun.
     reason : str
         The result in words.
 
@@ -92,14 +92,17 @@ class ByteCheck(Verdict[Miscount]):
 def check_bytes(
     tokenizer: AnyTokenizer, table: str | ByteTable | npt.ArrayLike, *, max_seconds: float = 600.0
 ) -> ByteCheck:
-    """Decide whether counts of bytes, by id, add up to the bytes of every text, as bits per byte assume.
+    """Decide whether a table of bytes by id adds up to the number of bytes of every text, as bits per byte assume.
+
+    If an evaluation counts ``len(decode([id]).encode())`` for each id, the two ids of "¡" count 3 bytes each, because
+    each decodes to U+FFFD, and "¡" has 2 bytes.
 
     Parameters
     ----------
     tokenizer : AnyTokenizer
         Byte pairs over bytes or characters, or WordPiece.
     table : str, ByteTable, or array_like of int
-        A count for each id; or the name of a formula: "bytes", the right one, "decoded", "sentencepiece",
+        A count for each id; or the name of a formula: "bytes", which is right, or "decoded", "sentencepiece",
         "sentencepiece-decoded" or "sentencepiece-twice".
     max_seconds : float
         The most processor time.
@@ -107,25 +110,25 @@ def check_bytes(
     Returns
     -------
     ByteCheck
-        Truthy if they add up. Otherwise the witness has the shortest text for which they do not, and both numbers.
+        Truthy if the table adds up. Otherwise the witness is the shortest text that it miscounts.
 
     Raises
     ------
     FileFormatError
         If the table has another length, or a count is negative or not whole.
     UnsupportedFeatureError
-        If the canonical streams of the tokenizer are not known id by id.
+        If there is no automaton of the canonical ids of the tokenizer, as for Unigram.
     LimitExceededError
-        If neither a proof nor a text was found in time.
+        If neither a proof nor a miscounted text was found in time.
 
     Notes
     -----
-    The texts are all that canonical streams without control tokens decode to; the counts of these do not matter. A
-    prefix space that decoding removes is not part of the text. If a vocabulary lacks a token for the space, a text has
-    the spaces that were encoded.
+    The texts are those that canonical ids without control tokens decode to, so the counts of control tokens do not
+    matter. A space before the text that decoding removes is not counted. If a vocabulary lacks a token for the space,
+    the text is the one that was encoded.
 
-    The counts add up if each state of the automaton of these streams has a potential, by which the counts run ahead of
-    the text. For tokenizers that normalize, streams of texts that are not normal are included in a proof.
+    The table adds up if all paths to a state of the automaton agree on how many bytes the counts are ahead of the text.
+    For tokenizers that normalize, the proof includes ids of texts that are not in the normalization form.
 
     Examples
     --------
@@ -186,7 +189,7 @@ def _positions(streams: Streams, n_ids: int) -> tuple[BoolArray, BoolArray]:
 
 
 def _first_miscount(tokenizer: AnyTokenizer, table: ByteTable, paths: Paths, longest: int) -> Miscount | None:
-    """Return the first text of a search that its tokenizer encodes as the ids found; None if there is none."""
+    """Return the first text of a search that is encoded as the ids that were found; None if there is none."""
     fewest, streams = None, paths.streams
     for labels in islice(Search(paths, longest).streams(), MOST_TRIED):
         data, ids = streams.spelled(labels), streams.ids_of(labels)

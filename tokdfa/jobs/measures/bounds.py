@@ -1,4 +1,4 @@
-"""The function `bounds`: the fewest and the most bytes, characters and tokens of texts, with texts that have them."""
+"""The function `bounds`: the fewest and the most bytes and characters per token, and tokens per text."""
 
 from __future__ import annotations
 
@@ -26,22 +26,24 @@ def bounds(
     other: AnyTokenizer | None = None,
     max_seconds: float = 600.0,
 ) -> Bounds:
-    """Return the fewest and the most bytes and characters a token, and tokens a text, over all texts.
+    """Return the fewest and the most bytes and characters per token, over all texts, each with a text that attains it.
+
+    With `language` or `n_bytes`, also the fewest and the most tokens of a text.
 
     Parameters
     ----------
     tokenizer : AnyTokenizer
-        A byte pair tokenizer over bytes, which encodes texts unchanged or brings them into a normalization form first;
-        or one over characters; or WordPiece.
+        A byte pair tokenizer over bytes, without a normalizer or with a normalization form; or one over characters; or
+        WordPiece.
     language : str, optional
-        A regular expression; only the texts count that it matches from beginning to end.
+        A regular expression; only texts count that match it as a whole.
     n_bytes : int, optional
-        Count the tokens of texts of this number of bytes.
+        The number of bytes of the texts that `tokens` is about.
     other : AnyTokenizer, optional
-        Another tokenizer, for the most tokens that it has for each token of the first.
+        Another tokenizer: the result has the most tokens of it per token of `tokenizer`.
     max_seconds : float
-        The most processor time of proofs, which the questions share. When it is over, a text and the bound that is
-        proved are the answer. The automata and the texts have 20 seconds more.
+        The processor time for proofs, which the questions share. If a share ends, the answer is a text and the bound
+        proved so far. Building the automata and finding the texts may take 20 seconds more.
 
     Returns
     -------
@@ -50,17 +52,16 @@ def bounds(
     Raises
     ------
     PatternError
-        If no text is in the language, or none of it has so many bytes.
+        If the language has no text, or no text with `n_bytes` bytes.
     UnsupportedFeatureError
-        If the canonical streams of a tokenizer are not known id by id.
+        If there is no automaton of the canonical ids of a tokenizer, as for Unigram.
     LimitExceededError
         If no text was found in time.
 
     Notes
     -----
-    Texts are valid UTF-8, as tokenizers encode them, not any bytes; control tokens are not part of them. A ratio is
-    over all texts that are not empty. A text that is normalized is another text, so it does not count: the texts are
-    those that decoding the ids gives back.
+    Texts are valid UTF-8 without control tokens; ratios are over texts that are not empty. Only texts count that
+    decoding gives back, so not those that the normalizer changes.
 
     Examples
     --------

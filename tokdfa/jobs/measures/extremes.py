@@ -1,4 +1,4 @@
-"""The values of `bounds`: the fewest and the most of something, each with its text and the bound that is proved."""
+"""The values of `bounds`: a fewest or a most, such as bytes per token, with its text and the bound that is proved."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ __all__ = ["Bounds", "Extreme", "Extremes"]
 
 @dataclass(frozen=True, slots=True)
 class Extreme(SuggestsNames):
-    """The fewest or the most of something, over all texts.
+    """A fewest or a most over all texts, such as the most bytes per token.
 
     Attributes
     ----------
     value : Fraction, optional
-        The value of the text; None if it is infinite. If a part of the text may be repeated, the texts approach it.
+        The value of `text`, or the value that texts approach if `repeated` is repeated; None if it is infinite.
     proved : Fraction, optional
-        The value that no text is beyond; None if that is infinite, or not known.
+        The limit that is proved: no text has less, for a fewest, or more, for a most. None if the value is infinite, or
+        no limit is known.
     text : str
     ids : tuple of int
-        Its ids.
+        The ids of the text.
     repeated : str, optional
-        The part of the text that may be repeated any number of times, with the same ids each time.
+        The part of the text that can be repeated any number of times, with the same ids each time.
     is_timed_out : bool
         Whether the value is not exact because its share of `max_seconds` ended.
 
@@ -44,13 +45,13 @@ class Extreme(SuggestsNames):
 
     @property
     def is_exact(self) -> bool:
-        """Whether the value is the bound that is proved."""
+        """Whether the value equals the limit that is proved."""
         return self.value == self.proved
 
 
 @dataclass(frozen=True, slots=True)
 class Extremes(SuggestsNames):
-    """The fewest and the most of something.
+    """The fewest and the most, such as of the bytes per token.
 
     Attributes
     ----------
@@ -69,16 +70,16 @@ class Extremes(SuggestsNames):
 
 @dataclass(frozen=True, slots=True)
 class Bounds(SuggestsNames):
-    """How few and how many bytes, characters and tokens texts have.
+    """The result of :func:`tokdfa.bounds`: limits of bytes, characters and tokens over all texts.
 
     Attributes
     ----------
     bytes, characters : Extremes
-        A token, over all texts.
+        The number of them per token.
     tokens : Extremes, optional
-        The tokens of a text, if the texts are of a language or of a number of bytes.
+        The number of tokens of a text, if a language or a number of bytes is given.
     other : Extreme, optional
-        The most tokens of the other tokenizer a token of this one.
+        The most tokens of the other tokenizer per token.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The fewest and the most bytes and characters a token, over all texts that are not empty."""
+"""The fewest and the most bytes and characters per token, over all texts that are not empty."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Ratios:
         self.potentials: dict[int, Ratio] = {}
 
     def of_bytes(self) -> Extremes:
-        """Return the fewest and the most bytes a token."""
+        """Return the fewest and the most bytes per token."""
         return self._both(self._texts.n_bytes)
 
     def of_characters(self) -> Extremes:
-        """Return the fewest and the most characters a token."""
+        """Return the fewest and the most characters per token."""
         return self._both(self._texts.n_characters)
 
     def _both(self, per: Int64Array) -> Extremes:
@@ -41,7 +41,7 @@ class Ratios:
         return Extremes(self._of(tokens, per, inverted=True), self._of(per, tokens, inverted=False))
 
     def _of(self, gain: Int64Array, cost: Int64Array, *, inverted: bool) -> Extreme:
-        """Return the most gain a cost; inverted, the least cost a gain."""
+        """Return the most gain per cost; inverted, the least cost per gain."""
         texts, proved = self._texts, self._most(gain, cost)
         texts.begin_question()
         stream = self._first(gain, cost)
@@ -64,7 +64,7 @@ class Ratios:
         return texts.extreme(stream, value, proved)
 
     def _most(self, gain: Int64Array, cost: Int64Array) -> Fraction | None:
-        """Return a bound of the most gain a cost by the labels alone; None without."""
+        """Return an upper bound of the gain per cost that the labels alone prove; None if there is none."""
         ordinary = self._texts.streams.ordinary
         if not self._texts.n_bytes[ordinary].all():
             return None

@@ -1,9 +1,9 @@
 """Texts of a given number of bytes with the fewest or the most tokens: a depth-first search with proved bounds.
 
-The number of tokens is asked for first that no text can beat, and then the next one, until a text has it. A search for
-a text with at most 8 tokens leaves a path as soon as the bytes that are missing need too many tokens: by the lengths of
-all ids, as coins for a sum, and by the potentials of the greatest ratio, where they are known. Nearly all of the paths
-end at once, for the first number is nearly always attained.
+The search begins with a number of tokens that no text can beat, such as 8, and adds 1 until a text has that many. It
+leaves a path as soon as the missing bytes need too many tokens: by the lengths of all ids, as coins for a sum, and by
+the potentials of the greatest ratio, if they are known. Nearly all paths are left at once, and the first number is
+nearly always attained.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def tokens_of_language(texts: Texts) -> Extremes:
 
 
 def _or_short(find: Callable[[Texts], Extreme], texts: Texts, proved: Fraction | None) -> Extreme:
-    """Return what is found within the time of a question; otherwise a short text, with a bound."""
+    """Return the extreme that is found within the time of a question; otherwise a short text, with a bound."""
     texts.begin_question()
     try:
         return find(texts)

@@ -93,7 +93,7 @@ def test_an_automaton_over_bytes_is_a_language() -> None:
     dfa = tokdfa.language("(a|an) man", bytes(range(256)))
     guide = TOKENIZER.guide(dfa)
     assert guide.is_final(guide.read(TOKENIZER.encode("an man")))
-    with pytest.raises(TokenStreamError, match=r"^token 1: no canonical stream of the language goes on with this id"):
+    with pytest.raises(TokenStreamError, match=r"^token 1: no canonical stream of the language continues with this id"):
         guide.read(TOKENIZER.encode("a cat"))
 
 
@@ -117,7 +117,7 @@ def test_what_follows_ids_that_are_not_canonical_is_guided(tmp_path: Path) -> No
     state, places = guide.read_any(bad)
     assert places == (0,) or places == (1,)
     assert guide.forced(state).tolist() == [258]
-    with pytest.raises(TokenStreamError, match=r"^token 0: no canonical stream goes on after this id with"):
+    with pytest.raises(TokenStreamError, match=r"^token 0: no canonical stream with a text of the language"):
         guide.read_any([120])
 
 

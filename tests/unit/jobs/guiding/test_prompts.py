@@ -168,7 +168,7 @@ def test_the_text_after_a_special_token_begins_anew_with_a_space(tmp_path: Path)
         assert all(guide.is_final(guide.read(ids)) for guide in (alone, after))
     assert made.tokenizer.decode(ids) == "a b"
     # Decoded and encoded again, such a text would get another space.
-    with pytest.raises(TokenStreamError, match=r"^token 1: no canonical stream of the language goes on with this id"):
+    with pytest.raises(TokenStreamError, match=r"^token 1: no canonical stream of the language continues with this id"):
         made.tokenizer.guide().read([0, ids[0]])
     assert made.tokenizer.guide("ab<s><s>").forced(made.tokenizer.guide("ab<s><s>").initial)[-2:].tolist() == [0, 0]
     covers = tokdfa.covers(made.tokenizer, "a", prompt=[0])
