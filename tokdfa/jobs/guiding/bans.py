@@ -1,4 +1,4 @@
-"""Bans: which ids can come next so that the text never has some words, in any tokenization."""
+"""Bans: which ids can come next so that the text never contains given words, in any tokenization of them."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ _ENDED = -1
 
 
 class Ban(Masked[int]):
-    """An automaton of all sequences of ids, canonical or not, that spell nothing banned.
+    """An automaton of all sequences of ids, canonical or not, with nothing banned in their text.
 
-    Made by :func:`tokdfa.ban`. States are integers, which can be kept, compared and used again; a ban has no state of
-    its own. Threads may share it. :class:`tokdfa.Matcher` takes it, and ``tokdfa.guide(..., ban=...)``.
+    Made by :func:`tokdfa.ban`. States are integers, which can be kept, compared and used again. A ban does not change,
+    so threads may share it. Give it to :class:`tokdfa.Matcher`, or to a guide as ``tokdfa.guide(..., ban=...)``.
 
     Attributes
     ----------
     initial : int
-        The state of no ids.
+        The state before the first id.
     ended : int
         The state after an id of `end`.
     end : tuple of int
     vocab_size : int
     machine : ByteMachine
-        The sequences of bytes that remain.
+        The automaton of the texts that are not banned.
     controls : frozenset of int
         The ids of control tokens, which have no text.
 

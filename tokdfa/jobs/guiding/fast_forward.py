@@ -1,7 +1,7 @@
-"""The text that a grammar forces: whether its ids, encoded separately, are part of the ids of the whole text.
+"""Whether the text that a grammar forces can be encoded separately: whether its ids are part of the whole text's ids.
 
-Where a language of texts leaves no choice, engines append ``encode(forced text)`` without asking the model: they jump
-forward. Along the canonical ids of each text this is compared with the ids there.
+Where a language leaves no choice, engines append ``encode(forced text)`` without asking the model: they jump forward.
+In "a (single|married) man", the text "a " is forced, but no text of the language has the ids of "a ".
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ForcedText:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of :func:`tokdfa.forced`. They change what is left undecided, never what is decided."""
+    """The limits of :func:`tokdfa.forced`. A limit can leave a question undecided, but not change an answer."""
 
     max_moves: int = 1 << 28  # between states, after which the question is refused
     max_counted: int = 1 << 22  # moves, after which texts of more bytes are not counted
@@ -56,7 +56,7 @@ _DEFAULT = Limits()
 
 @dataclass(frozen=True)
 class Forcing(SuggestsNames):
-    """Whether forced text may be encoded separately; truthy if it may, after every prefix.
+    """Whether forced text can be encoded separately, with the ids of the whole text; truthy if so after every prefix.
 
     Attributes
     ----------
@@ -64,12 +64,12 @@ class Forcing(SuggestsNames):
     n_forced : int
         The number of states of the language, between symbols, in which text is forced.
     witness : ForcedText or None
-        A shortest text where it may not; None if there is none, or if the search for it was given up.
+        A shortest text in which forced text has other ids; None if there is none, or if the search was given up.
     texts, differing : dict of int to int
-        For each number of bytes up to `longest`: the number of texts of the language, and of those among them in which
-        forced text, encoded separately, has other ids than in the text.
+        For each number of bytes up to `longest`: the number of texts of the language, and how many of them have forced
+        text with other ids if it is encoded separately.
     longest : int
-        The number asked for, or less where there are too many ways to longer texts.
+        The most bytes of the counted texts: the number asked for, or less if longer texts have too many paths.
 
     Examples
     --------

@@ -23,8 +23,8 @@ S = TypeVar("S")
 class Masked(SuggestsNames, ABC, Generic[S]):
     """An automaton over ids, where some ids end a sequence; its states can be kept, compared and used again.
 
-    `initial` is the state of no ids, and `ended` the state after an id of `end`. A mask has `vocab_size` bits, and the
-    tokenizer has `n_ids` ids.
+    `initial` is the state before the first id, and `ended` the state after an id of `end`. A mask has `vocab_size`
+    bits, and the tokenizer has `n_ids` ids.
     """
 
     _refusal: str

@@ -1,4 +1,4 @@
-"""The automaton that follows the text of ids, which must spell no special token and be in the form of the tokenizer."""
+"""The automaton that refuses texts that spell special tokens, or that are not in the normalization form."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class TextScan:
 
     A state is ``n_orders * text + order``, with a state of each of two automata: ``table[256 * text + byte]`` finds
     special tokens and the characters that a form composes or does not have, and ``orders[256 * order + byte]`` the
-    marks out of order. State 0 belongs to the empty text, after which nothing is refused that is not refused after
-    every text. After a special token, ``after_special[n_columns * text + special_column[k]]``, the form begins anew.
+    marks out of order. State 0 belongs to the empty text: after it, only bytes are refused that are refused after every
+    text. After a special token, ``after_special[n_columns * text + special_column[k]]``, the form begins anew.
     """
 
     def __init__(

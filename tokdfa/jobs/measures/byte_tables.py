@@ -31,10 +31,10 @@ MOST_COUNTED = (1 << 31) - 1
 
 
 class ByteTable(NamedTuple):
-    """The counts of bytes by id, and whether a space is counted in addition.
+    """A table of bytes by id, in which some ids count a leading space in addition.
 
-    Id `t` counts ``counts[t]``, and 1 more if ``spaces[t]``, unless the id before it is one of `boundaries`; the
-    beginning of a text is like one of these.
+    Id `t` counts ``counts[t]``. If ``spaces[t]``, it counts 1 more, except at the beginning of a text or after an id in
+    `boundaries`.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def _of_pieces(tokenizer: AnyTokenizer, of_byte: Callable[[int, str], int], spac
 
 
 class Formula(NamedTuple):
-    """A convention by which bytes are counted: a sentence about the count of an id, and the tables."""
+    """A public formula for the bytes of an id: a sentence that describes it, and the table of a tokenizer."""
 
     words: str
     table: Callable[[AnyTokenizer], ByteTable]

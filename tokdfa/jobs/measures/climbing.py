@@ -3,7 +3,7 @@
 Example: let each id weigh its bytes minus 3, as if a token had 3 bytes. If a cycle of ids has a positive sum, its
 tokens have more than 3 bytes on average; repeated, it is a text with more. If none has one, then the greatest sum of
 any path that ends in a state is finite. These sums are *potentials*: no id raises the potential by less than its
-weight. So they prove that no cycle has more than 3 bytes a token.
+weight. So they prove that no cycle has more than 3 bytes per token.
 
 A path may begin in any of the starting states with the sum 0. Where all states are starting states, only ids with a
 weight that keeps a sum positive are followed, so good bounds are proved fast: few paths have positive sums.

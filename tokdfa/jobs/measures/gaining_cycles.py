@@ -1,11 +1,11 @@
-"""Cycles of the product of two tokenizers with more tokens of the second for each token of the first than a ratio.
+"""Cycles of the product of two tokenizers with more tokens of the second per token of the first than a given ratio.
 
 Example: one tokenizer has a token of 16 spaces, the other one only single spaces. Then a text of spaces has 16 times as
 many tokens of the other, and the greatest ratio is 16 or more.
 
-`ratios` says how a greatest ratio is found; the product has too many states to be listed, so paths begin with the
-labels that gain, from all states at once: after any text, a label may end as many tokens of the second as its bytes
-allow, given that its tokens are neighbours. Sums fall fast with other labels, so few pairs are reached.
+The method is the one in `ratios`. But the product has too many states to list, so paths begin with the labels that end
+more tokens of the second than the ratio, from all states at once: after any text, a label is taken to end as many
+tokens as its bytes allow. Sums fall fast with other labels, so few pairs of states are reached.
 """
 
 from __future__ import annotations

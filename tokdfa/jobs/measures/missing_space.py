@@ -1,7 +1,7 @@
 """Vocabularies without the token ▁, where a space is the three byte tokens E2·96·81: no table of theirs is right.
 
-Decoding gives ▁ back for a space, so no text with a space comes back from its ids. But it is the text that was encoded,
-and its bytes that count: `a b` has three, and five byte tokens more than letters.
+Decoding gives ▁ instead of a space, so a text with a space does not come back from its ids. Its bytes are counted in
+the text that was encoded: `a b` has three bytes, although three byte tokens stand for its space alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The most tokens of another tokenizer for each token of one, over all texts that both leave unchanged."""
+"""The most tokens of another tokenizer per token of one, over all texts that both leave unchanged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 
 
 def most_of_other(texts: Texts, other: AnyTokenizer) -> Extreme:
-    """Return the most tokens of another tokenizer for each token of this one."""
+    """Return the most tokens of another tokenizer per token of this one."""
     texts.begin_question()
     sides = Side(texts.streams), Side(streams_of(other, texts.language))
     value, stream = _first(texts, other, sides)
