@@ -98,8 +98,8 @@ class Covers(SuggestsNames):
 def covers(tokenizer: AnyTokenizer, begins: str | bytes, *, prompt: npt.ArrayLike | None = None) -> Covers:
     """Return the canonical covers of some bytes: the ids with which all texts that begin with these bytes can begin.
 
-    A cover is the beginning of a canonical stream, up to the first id that reaches the end of the bytes. For "how", two
-    covers may be ``how`` and ``however``, each a single id. A text begins with the bytes if and only if its ids begin
+    A cover is the beginning of a canonical stream, up to the first id that reaches the end of the bytes: for " how",
+    covers are the token `` how`` and the token `` however``. A text begins with the bytes if and only if its ids begin
     with a cover.
 
     Parameters
