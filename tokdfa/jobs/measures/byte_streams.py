@@ -9,7 +9,7 @@ from tokdfa.base.arrays import Int32Array
 from tokdfa.jobs.guiding.prefixes import BaseKey, MoveTables, State, base_of, prefixes_of
 from tokdfa.jobs.guiding.texts import texts_of
 from tokdfa.jobs.guiding.tokens import tokens_of
-from tokdfa.jobs.measures.streams import Edges, Streams
+from tokdfa.jobs.measures.streams import Edges, Streams, numbered
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 
@@ -43,13 +43,10 @@ class ByteStreams(Streams):
 
     def _bases(self, split: Int32Array, spelled: Int32Array, text: Int32Array) -> Int32Array:
         """Return the bases of states, -1 where there is none."""
-        keys = np.stack((split, spelled, text), axis=1)
-        number = (split.astype(np.int64) * (int(spelled.max(initial=0)) + 1) + spelled) * (
-            int(text.max(initial=0)) + 1
-        ) + text
-        _, first, inverse = np.unique(number, return_index=True, return_inverse=True)
-        found = [self._numbers[key[0], key[1], key[2]] if key[0] else -1 for key in keys[first].tolist()]
-        return np.array(found, dtype=np.int32)[inverse] if found else np.zeros(0, dtype=np.int32)
+        found = np.full(len(split), -1, dtype=np.int32)
+        known = np.flatnonzero(split)
+        found[known] = numbered(self._numbers, [part[known] for part in (split, spelled, text)], len(known))
+        return found
 
     def is_final(self, base: int) -> bool:
         split, spelled, text = self._numbers.states[base]

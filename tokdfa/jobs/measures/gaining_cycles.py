@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tokdfa.automata.protocol import trace
 from tokdfa.base.arrays import BoolArray, Int64Array
 from tokdfa.jobs.measures.climbing import RESET
 from tokdfa.jobs.measures.product import START, Arc, Node, Product
@@ -123,13 +124,13 @@ class GainingCycles:
 
 def texts_of(product: Product) -> Iterator[tuple[int, ...]]:
     """Yield the labels, of the first side, of texts that both may have: one for each state, the shortest first."""
-    labels: dict[Node, tuple[int, ...]] = {START: ()}
+    before: dict[Node, tuple[Node, int]] = {}
     for node in (queue := [START]):  # It grows while it is iterated over.
         if node != START and product.is_final(node):
-            yield labels[node]
+            yield tuple(trace(before, node))
         for target, label, _ in product.arcs(node):
-            if target not in labels:
-                labels[target] = (*labels[node], label)
+            if target != START and target not in before:
+                before[target] = node, label
                 queue.append(target)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
 from itertools import chain, islice
 
@@ -12,7 +11,7 @@ from tokdfa.base.arrays import Int64Array
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.jobs.measures.attained import Texts
 from tokdfa.jobs.measures.extremes import Extreme, Extremes
-from tokdfa.jobs.measures.ratios import Pumped, Ratio, greatest_ratio
+from tokdfa.jobs.measures.ratios import Pumped, Ratio, greatest_ratio, ratio_of
 
 # Of these characters, all with four bytes, some have four tokens in nearly all tokenizers.
 _LONG_CHARACTERS = range(0x10000, 0x110000, 64)
@@ -45,16 +44,17 @@ class Ratios:
         texts, proved = self._texts, self._most(gain, cost)
         texts.begin_question()
         stream = self._first(gain, cost)
-        value = _ratio(stream, gain, cost)
+        value = ratio_of(gain, cost, stream.labels())
         if value != proved:
             try:
                 ratio = greatest_ratio(texts.paths, texts.reached, gain, cost, stream.after)
                 proved = ratio.value
                 # If a part cannot be repeated at will, it is repeated as often as it can be.
                 tried = chain((ratio.stream,), ratio.stream.finite())
-                better = next(iter(texts.confirmed(tried)), None)
-                if better is not None and (better is ratio.stream or _ratio(better, gain, cost) > value):
-                    value, stream = ratio.value if better is ratio.stream else _ratio(better, gain, cost), better
+                better = next(texts.confirmed(tried), stream)
+                attained = ratio.value if better is ratio.stream else ratio_of(gain, cost, better.labels())
+                if better is ratio.stream or attained > value:
+                    value, stream = attained, better
                 if cost is texts.n_bytes or gain is texts.n_bytes:
                     self.potentials[-1 if inverted else 1] = ratio
             except LimitExceededError:
@@ -79,19 +79,10 @@ class Ratios:
         single = texts.single()
         single = single[cost[single] > 0]
         single = single[np.argsort(-(gain[single] / cost[single]), kind="stable")]
-        tried = [*self._one(Pumped(after=(label,)) for label in single.tolist())]
+        tried = [*islice(texts.confirmed(Pumped(after=(label,)) for label in single.tolist()), 1)]
         if texts.language is None and not gain.max() > 1:
             found = (texts.of_text(chr(code)) for code in _LONG_CHARACTERS)
             tried += texts.confirmed(stream for stream in found if stream is not None)
         if not tried:
             tried = [texts.first(texts.short())]
-        return max(tried, key=lambda stream: _ratio(stream, gain, cost))
-
-    def _one(self, streams: Iterable[Pumped]) -> Iterable[Pumped]:
-        """Return the first stream that is confirmed, if any."""
-        return islice(self._texts.confirmed(streams), 1)
-
-
-def _ratio(stream: Pumped, gain: Int64Array, cost: Int64Array) -> Fraction:
-    labels = [*stream.labels()]
-    return Fraction(int(gain[labels].sum()), int(cost[labels].sum()))
+        return max(tried, key=lambda stream: ratio_of(gain, cost, stream.labels()))

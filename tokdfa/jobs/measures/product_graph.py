@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tokdfa.automata.protocol import trace
 from tokdfa.jobs.measures.product import START, Arc, Node, Product
 
 
@@ -47,11 +48,7 @@ class ProductGraph:
 
     def way_to(self, node: Node) -> bytes:
         """Return the bytes that the first side reads up to a state."""
-        words: list[bytes] = []
-        while node in self.before and node != START:
-            node, arc = self.before[node]
-            words.append(self.word(arc))
-        return b"".join(reversed(words))
+        return b"".join(map(self.word, trace(self.before, node)))
 
     def way_out(self, node: Node) -> bytes:
         """Return the bytes that the first side reads from a state to the end of a text."""

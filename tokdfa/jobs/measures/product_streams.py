@@ -20,12 +20,11 @@ from tokdfa.base.budget import Budget
 from tokdfa.base.errors import PatternError
 from tokdfa.jobs.guiding.byte_machines import NOWHERE, ByteMachine, distances, has_size, trimmed
 from tokdfa.jobs.guiding.tokens import ALL, FollowSets
-from tokdfa.jobs.measures.streams import Edges, Streams
+from tokdfa.jobs.measures.streams import Edges, Streams, numbered
 from tokdfa.kernels.dfa.explicit import tokens_from, trie_of
 from tokdfa.regex.trie import TokenTrie
 from tokdfa.tokenizers.decoder import Spellings
 
-_MOST_COUNTED = 1 << 20
 _UNMET = -2
 
 
@@ -154,14 +153,8 @@ class ProductStreams(Streams):
             targets = factor.after(state)[labels]
             kept = np.flatnonzero(targets >= 0)
             labels, reached = labels[kept], [*(each[kept] for each in reached), targets[kept]]
-        code = np.zeros(len(labels), dtype=np.int64)
-        for targets in reached:
-            code = code * (int(targets.max(initial=0)) + 1) + targets
-        _, first, inverse = distinct(code)
-        # One row a base; without factors, they have no entries.
-        keys = np.reshape([each[first] for each in reached], (len(reached), len(first))).T.tolist()
-        numbers: Int32Array = np.array([self._numbers[tuple(key)] for key in keys], dtype=np.int32)
-        return Edges(labels, numbers[inverse], np.full(len(labels), -1, np.int32), self.sets.position[labels])
+        bases = numbered(self._numbers, reached, len(labels))
+        return Edges(labels, bases, np.full(len(labels), -1, np.int32), self.sets.position[labels])
 
     def _ends_after(self, edges: Edges, live: Mapping[int, BoolArray]) -> BoolArray:
         """Return for each label of some edges whether a stream ends after it."""
@@ -208,16 +201,3 @@ class ProductStreams(Streams):
         hits = np.append(0, np.cumsum(before[sets.stop] - before[sets.start]))
         free: BoolArray = hits[sets.pointer[1:]] - hits[sets.pointer[:-1]] < len(positions)
         return free
-
-
-def distinct(codes: Int64Array) -> tuple[Int64Array, Int64Array, Int64Array]:
-    """Return the values of some codes, an index of each, and the index of the value of each code, as np.unique does."""
-    top = int(codes.max(initial=0)) + 1
-    if top > _MOST_COUNTED:
-        return np.unique(codes, return_index=True, return_inverse=True)
-    first = np.full(top, -1, dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
-    values = np.flatnonzero(first >= 0)
-    number = np.zeros(top, dtype=np.int64)
-    number[values] = np.arange(len(values))
-    return values, first[values], number[codes]

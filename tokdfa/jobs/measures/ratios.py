@@ -10,11 +10,10 @@ W. Dinkelbach, *On nonlinear fractional programming*, 1967.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
-
-import numpy as np
 
 from tokdfa.base.arrays import Int64Array
 from tokdfa.jobs.measures.climbing import RESET, Climb, end_of, reach
@@ -51,13 +50,15 @@ def pumped(paths: Paths, state: int, steps: Iterable[int], reached: Climb | None
     return Pumped(tuple(before), tuple(steps), tuple(end_of(paths, reach(paths, state, up_to_end=True))))
 
 
+def ratio_of(gain: Int64Array, cost: Int64Array, labels: Sequence[int]) -> Fraction:
+    """Return the sum of the gains of some labels over the sum of their costs."""
+    chosen = [*labels]
+    return Fraction(int(gain[chosen].sum()), int(cost[chosen].sum()))
+
+
 def greatest_ratio(paths: Paths, reached: Climb, gain: Int64Array, cost: Int64Array, first: tuple[int, ...]) -> Ratio:
     """Return the greatest sum of gains over the sum of costs of any text; `first` are the ids of some text."""
-
-    def ratio(ids: Iterable[int]) -> Fraction:
-        chosen = np.fromiter(ids, dtype=np.int64)
-        return Fraction(int(gain[chosen].sum()), int(cost[chosen].sum()))
-
+    ratio = partial(ratio_of, gain, cost)
     value, stream = ratio(first), Pumped(after=first)
     while True:
         weight = value.denominator * gain - value.numerator * cost

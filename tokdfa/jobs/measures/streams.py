@@ -12,12 +12,13 @@ two labels. A path spells its text label by label.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from tokdfa.automata.protocol import Numbering
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
 from tokdfa.base.recent import Recent
 from tokdfa.jobs.guiding.tokens import FollowSets
@@ -34,6 +35,7 @@ class Edges(NamedTuple):
 
 
 _MAX_KEPT = 1 << 25
+_MOST_COUNTED = 1 << 20
 
 _Paths = dict[tuple[int, int], tuple[int, ...]]
 
@@ -147,3 +149,27 @@ def grouped(keys: Int64Array) -> list[Int64Array]:
 def are_first(keys: Int64Array) -> BoolArray:
     """Return whether each of some keys, of which equal ones follow each other, is the first one of these."""
     return np.append(True, keys[1:] != keys[:-1])[: len(keys)]
+
+
+def numbered(numbers: Numbering[Any], columns: Sequence[Int32Array], n: int) -> Int32Array:
+    """Return the numbers of `n` tuples, which have an entry of each column."""
+    code = np.zeros(n, dtype=np.int64)
+    for column in columns:
+        code = code * (int(column.max(initial=0)) + 1) + column
+    _, first, inverse = distinct(code)
+    keys = np.reshape([column[first] for column in columns], (len(columns), len(first))).T.tolist()
+    found: Int32Array = np.array([numbers[tuple(key)] for key in keys], dtype=np.int32)[inverse]
+    return found
+
+
+def distinct(codes: Int64Array) -> tuple[Int64Array, Int64Array, Int64Array]:
+    """Return the values of some codes, an index of each, and the index of the value of each code, as np.unique does."""
+    top = int(codes.max(initial=0)) + 1
+    if top > _MOST_COUNTED:
+        return np.unique(codes, return_index=True, return_inverse=True)
+    first = np.full(top, -1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    values = np.flatnonzero(first >= 0)
+    number = np.zeros(top, dtype=np.int64)
+    number[values] = np.arange(len(values))
+    return values, first[values], number[codes]

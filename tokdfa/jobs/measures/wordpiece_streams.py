@@ -10,13 +10,12 @@ characters of a word, up to a limit.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
 
 import numpy as np
 
 from tokdfa.automata.compact import Rows
 from tokdfa.automata.protocol import Numbering
-from tokdfa.base.arrays import BoolArray, Int32Array
+from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import AutomatonError, UnsupportedFeatureError
 from tokdfa.jobs.guiding.byte_machines import ByteMachine
 from tokdfa.jobs.guiding.tokens import FollowSets
@@ -57,8 +56,9 @@ def wordpiece_streams(
         raise UnsupportedFeatureError(f"the ids that may follow an id are not known: {error}") from None
     _check(language.vocabulary)
     n, spelled = tokenizer.n_ids, tokenizer.spelled
+    ids, known = np.arange(n, dtype=np.int32), language.words
     begins, continues, single = (
-        _mask(ids, n) for ids in (language.words.beginnings, language.words.continuations, language.single)
+        np.isin(ids, [*part]) for part in (known.beginnings, known.continuations, language.single)
     )
     single[tokenizer.control_ids] = False
     # The labels of the beginning, which have no space, come after all others.
@@ -71,11 +71,10 @@ def wordpiece_streams(
     table[_INSIDE, :n][continues] = _INSIDE
     sets = FollowSets(_neighbours(language), 2 * n, np.zeros(0, dtype=np.int32))
     sets.row_of[n:], sets.position[n:] = sets.row_of[:n], sets.position[:n]
-    ids = np.tile(np.arange(n, dtype=np.int32), 2)
     factors: list[Factor] = [TableFactor(table, (True,) * 3)]
     if is_exact:
         factors.append(_StreamFactor(language, n))
-    streams = ProductStreams(sets, ordinary, ids, spellings(words), factors, texts)
+    streams = ProductStreams(sets, ordinary, np.tile(ids, 2), spellings(words), factors, texts)
     # A longer word is unknown.
     streams.most_repeated = 1 + (tokenizer.vocabulary.longest_word or 0)
     return streams
@@ -89,12 +88,6 @@ def _check(vocabulary: WordPieceVocabulary) -> None:
     if limit is not None and limit < len(vocabulary.unknown):
         what = "the token for unknown words is longer than the longest word, so it stands for itself"
         raise UnsupportedFeatureError(what, value=vocabulary.unknown)
-
-
-def _mask(ids: Iterable[int], n_ids: int) -> BoolArray:
-    found: BoolArray = np.zeros(n_ids, dtype=np.bool_)
-    found[[*ids]] = True
-    return found
 
 
 def _neighbours(language: StreamLanguage) -> Neighbours:
