@@ -37,12 +37,12 @@ SCHEMAS: list[object] = [
 
 COLUMNS = [
     "tokenizer", "schemas", "refused", "building, median s", "longest s", "walks", "far, us", "without", "far, ratio",
-    "near, us", "without", "near, ratio",
+    "near, us", "without", "near, ratio", "all, ratio",
 ]  # fmt: skip
 
 
 def row(name: str, tokenizer: tokdfa.Tokenizer, schemas: list[object], n_walks: int) -> list[object]:
-    """Return a row of the table: medians; means of all masks with a budget and without, and their ratios."""
+    """Return a row of the table: medians; means of masks with a budget and without, and their ratios, of all, too."""
     source = random.Random(0)
     spent: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     built, refused, walks, asked_of = [], 0, 0, {"far": 0, "near": 0}
@@ -79,6 +79,8 @@ def row(name: str, tokenizer: tokdfa.Tokenizer, schemas: list[object], n_walks: 
         for kind, n in asked_of.items()
         for value in (*(1e6 * seconds / n for seconds in spent[kind]), spent[kind][0] / spent[kind][1])
     ]
+    with_budget, without = np.sum(list(spent.values()), axis=0)
+    means.append(round(with_budget / without, 2))
     return [name, len(built), refused, round(float(np.median(built)), 3), round(max(built), 3), walks, *means]
 
 
