@@ -1,4 +1,4 @@
-"""A cache of values of different sizes: those asked for last are kept."""
+"""An LRU cache by size: of values of different sizes, those asked for last are kept."""
 
 from __future__ import annotations
 
