@@ -12,9 +12,10 @@ Below them, from the bottom up:
 
 - `splits`: the pre-tokenizer read by ids, incomplete symbols included;
 - `byte_machines`: automata over bytes as tables;
-- `openings`: the beginnings of texts, where a space is put before them or removed;
-- `characters`: how tokenizers over characters spell texts;
 - `forms`: automata of the texts in a normalization form;
+- `openings`: the beginnings of texts, where a space is put before them or removed, and the texts next to special tokens,
+  which may take white space;
+- `characters`: how tokenizers over characters spell texts;
 - `longest_matches`: the automaton of the texts in which the longest of some special tokens are found;
 - `scan`: the automaton that refuses texts with other special tokens, and texts that are not in the form;
 - `tokens`: the tables of one tokenizer, made once, among them the ids that may not follow a token within a piece, as

@@ -258,7 +258,8 @@ def guide(
         bytes (Llama-2, Gemma, Mistral). If it puts a space before texts, which decoding removes, the ids begin with
         this space, also after a special token at the end of the prompt. A text that decoding gives other spaces has no
         canonical ids: Llama-2 has none for text after a special token, and InternLM-2, which only removes a space, none
-        for texts that begin with a space.
+        for texts that begin with a space. White space next to an added token that takes it (``rstrip``: ``<|user|>`` of
+        Phi-3) has no ids, so such a text has no canonical ones either.
     language : str or TokenDFA, optional
         A regular expression that the whole text matches, or an automaton over bytes such as :func:`tokdfa.language`
         returns. The guide accepts exactly the ids that `encode` gives for the texts of the language. Without a
@@ -290,7 +291,7 @@ def guide(
     ------
     UnsupportedFeatureError
         If ids of the tokenizer cannot be judged one by one: it is not a byte pair tokenizer, it rewrites or drops text
-        in other ways, or an added token depends on the text next to it. The error names the reason. Also if the
+        in other ways, or an added token is found only if no word is next to it. The error names the reason. Also if the
         schema has a keyword that cannot be obeyed; the error has its path.
     PatternError
         If the expression cannot be read, no text matches it, each text that matches needs a symbol that the tokenizer

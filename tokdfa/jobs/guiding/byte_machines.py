@@ -97,6 +97,13 @@ class ByteMachine(NamedTuple):
         final = np.append(self.final, self.final[self.initial])
         return ByteMachine(np.vstack((table, first)), column, final, len(table))
 
+    def without(self, symbols: Int64Array) -> ByteMachine:
+        """Return the automaton that does not read some special tokens: the indices of their columns in `column`."""
+        column = self.column.copy()
+        column[symbols] = self.table.shape[1]
+        nothing = np.zeros((len(self.table), 1), dtype=np.int32)
+        return self._replace(table=np.hstack((self.table, nothing)), column=column)
+
     def apart(self) -> tuple[ByteMachine, Int32Array, Int32Array]:
         """Return the automaton over bytes alone, the state after special tokens, and the column of each there.
 
@@ -147,11 +154,11 @@ def without_words(words: Sequence[bytes]) -> ByteMachine:
 
 
 def product(
-    first: ByteMachine, second: ByteMachine, *, outside: bool = False, also: tuple[int, int] | None = None
+    first: ByteMachine, second: ByteMachine, *, outside: bool = False, also: Sequence[tuple[int, int]] = ()
 ) -> ByteMachine:
     """Return the automaton of the texts of one language that are in another one too, or that are `outside` of it.
 
-    It has the states from `also`, a pair of states other than the initial ones, too: this pair is state 2.
+    It has the states from `also`, pairs of states other than the initial ones, too: these are states 2, 3, ...
     """
     width = len(second.table)
     if len(first.table) * width > MAX_PAIRS:
@@ -161,7 +168,7 @@ def product(
     both, column = np.unique(first.column.astype(np.int64) * n_columns + second.column, return_inverse=True)
     of_first, of_second = both // n_columns, both % n_columns
     number = np.zeros(len(first.table) * width, dtype=np.int32)
-    starts = [(first.initial, second.initial), *([] if also is None else [also])]
+    starts = [(first.initial, second.initial), *also]
     layer = np.array([a * width + b for a, b in starts], dtype=np.int64)
     n = 1 + len(layer)
     number[layer] = np.arange(1, n)
@@ -182,6 +189,24 @@ def product(
     final = first.final[keys // width] & (second.final[keys % width] != outside)
     table = number[np.concatenate(rows)]
     return ByteMachine(table, column.reshape(-1).astype(np.int32), final, 1)
+
+
+def merged(machine: ByteMachine) -> tuple[ByteMachine, Int32Array]:
+    """Return a small automaton with equal states and equal columns merged, and the new number of each state."""
+    number: Int32Array = np.where(np.arange(len(machine.table)) == NOWHERE, NOWHERE, 1 + machine.final)
+    n, n_before = 1, 0
+    while n_before < n:
+        rows = np.column_stack((number, number[machine.table]))
+        _, kept, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        number, n_before, n = inverse.reshape(-1).astype(np.int32), n, len(kept)
+    # No byte shares a column with a special token.
+    is_special = np.arange(machine.table.shape[1]) > machine.column[:256].max()
+    columns, merged_column = np.unique(
+        np.vstack((is_special, number[machine.table[kept]])), axis=1, return_inverse=True
+    )
+    column = merged_column.reshape(-1).astype(np.int32)[machine.column]
+    table = np.ascontiguousarray(columns[1:], dtype=np.int32)
+    return ByteMachine(table, column, machine.final[kept], int(number[machine.initial])), number
 
 
 def has_size(machine: ByteMachine, total: int) -> bool:

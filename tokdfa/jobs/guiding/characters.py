@@ -44,6 +44,7 @@ class Characters(NamedTuple):
     splits_at_spaces: bool  # Whether a piece begins at each space
     # The ids of the added tokens that are found in texts, and of symbols of several characters; their bytes
     found: dict[int, bytes]
+    shows_spaces: bool  # Whether late added tokens are found in texts whose spaces are U+2581
 
     def split_nfa(self) -> tuple[SplitNFA, set[int]]:
         """Return the automaton of the pieces of texts, and its classes of symbols."""
@@ -59,8 +60,8 @@ class Characters(NamedTuple):
 _BEFORE_SPACES = Split(" ", "merged_with_next", literal=True)
 
 
-DEPENDENT = "an added token depends on the text next to it"
-"""Why tokenizers with special tokens that strip, or are single words, are refused."""
+SINGLE_WORD = "an added token is only found if no word is next to it"
+"""Why tokenizers with special tokens that are single words are refused."""
 
 JOINED = "the normalizer may join an added token with the text next to it"
 """Why tokenizers are refused that look for "<a>" in text in NFC: U+0338 after it changes its last character."""
@@ -70,7 +71,7 @@ CHANGED = "the normalizer changes an added token"
 
 _NOT_NORMALIZED = 'in the file, set its "normalized" to false'
 _REMEDIES = {
-    DEPENDENT: "in the file, set its lstrip, rstrip and single_word to false",
+    SINGLE_WORD: 'in the file, set its "single_word" to false',
     JOINED: _NOT_NORMALIZED,
     CHANGED: _NOT_NORMALIZED,
     "the normalizer puts a space before the content of an added token": _NOT_NORMALIZED,
@@ -84,9 +85,9 @@ def first_of(specials: Iterable[Special]) -> str | None:
     return next((special.content for special in specials), None)
 
 
-def dependent(specials: Iterable[Special]) -> Iterator[Special]:
-    """Yield the special tokens that strip the text next to them, or depend on it."""
-    return (special for special in specials if special.lstrip or special.rstrip or special.single_word)
+def single_words(specials: Iterable[Special]) -> Iterator[Special]:
+    """Yield the special tokens that are only found if no word is next to them."""
+    return (special for special in specials if special.single_word)
 
 
 def refuse_if(reasons: Mapping[str, bool | str | None]) -> None:
@@ -103,7 +104,9 @@ def characters_of(tokenizer: Tokenizer) -> Characters:
     contents, splitting = tokenizer.contents, tokenizer.splitting
     fallback = () if contents.fallback is None else contents.fallback.bytes or ()
     beginnings = _beginnings(tokenizer)
-    becomes, found = _replaced(tokenizer), _found(tokenizer)
+    becomes, done = _replaced(tokenizer), _substitution(tokenizer)
+    shows_spaces = done is not None and " " in done.becomes
+    found = _found(tokenizer, shows_spaces)
     splits_at_spaces = _splits_at_spaces(splitting)
     others = replace(splitting, prefix_space=None, prefix_once=False, metaspace=None)
     others = replace(others, steps=()) if splits_at_spaces else others.without({" "})
@@ -116,7 +119,7 @@ def characters_of(tokenizer: Tokenizer) -> Characters:
         "symbols of several characters have spaces": any({" ", SPACE} & {*atom} for atom in contents.atoms),
         "the decoder does not read the tokens of bytes": bool(fallback) and not _reads_bytes(tokenizer),
         "some tokens are given only for whole texts": len(tokenizer.whole_piece_tokens) > 0,
-        DEPENDENT: first_of(dependent(tokenizer.found_specials)),
+        SINGLE_WORD: first_of(single_words(tokenizer.found_specials)),
         "the normalizer puts a space before the content of an added token": first_of(
             special
             for special in tokenizer.found_specials
@@ -143,7 +146,7 @@ def characters_of(tokenizer: Tokenizer) -> Characters:
         elif reads_bytes and loose_byte_of(string) is not None:
             # Decoding reads a byte that encoding never writes.
             usable[id] = False
-    return Characters(tokenizer.spelled.usual, is_known, usable, beginnings, splits_at_spaces, found)
+    return Characters(tokenizer.spelled.usual, is_known, usable, beginnings, splits_at_spaces, found, shows_spaces)
 
 
 def _reads_bytes(tokenizer: Tokenizer) -> bool:
@@ -151,13 +154,11 @@ def _reads_bytes(tokenizer: Tokenizer) -> bool:
     return any(isinstance(step, (ByteFallback, DecodeSentencePiece)) for step in tokenizer.rewriting.decoding or ())
 
 
-def _found(tokenizer: Tokenizer) -> dict[int, bytes]:
+def _found(tokenizer: Tokenizer, shows_spaces: bool) -> dict[int, bytes]:
     """Return the ids that are found in texts before anything is merged, and their bytes.
 
     An added token with a visible space is only found if texts have visible spaces by then, after the normalizer.
     """
-    done = _substitution(tokenizer)
-    shows_spaces = done is not None and " " in done.becomes
     found = {}
     for special in tokenizer.found_specials:
         content = special.content.replace(SPACE, " ") if special.level and shows_spaces else special.content

@@ -49,8 +49,8 @@ def form_machines(form: Form) -> FormMachines:
     """Return the automata of the texts in a form."""
     kinds, kind_of = _kinds(form)
     cuts = Cuts(kind_of)
-    orders = _over_bytes(cuts, _rows(kinds, 0, _next_order), kind_of)
-    return FormMachines(orders, _over_bytes(cuts, _rows(kinds, frozenset[str](), _next_joining), kind_of))
+    orders = over_bytes(cuts, _rows(kinds, 0, _next_order), kind_of)
+    return FormMachines(orders, over_bytes(cuts, _rows(kinds, frozenset[str](), _next_joining), kind_of))
 
 
 def _next_order(order: int, kind: _Character) -> int | None:
@@ -121,7 +121,7 @@ def _rows(kinds: list[_Character], initial: _State, after: Callable[[_State, _Ch
     return np.array(rows, dtype=np.int32)
 
 
-def _over_bytes(cuts: Cuts, rows: Int32Array, kind_of: Uint16Array) -> ByteMachine:
+def over_bytes(cuts: Cuts, rows: Int32Array, kind_of: Uint16Array) -> ByteMachine:
     """Return an automaton over kinds of characters as one over bytes; all its states are final.
 
     After its states come those within a character; equal ones are one. The initial state stands for an unknown part of

@@ -21,7 +21,8 @@ def after_prompt(prefixes: PrefixAutomaton, prompt: npt.ArrayLike) -> State:
     """Return the state of an automaton of wanted texts after the ids of a prompt, which remain."""
     tokens = prefixes.tokens
     ids = _checked(tokens, prompt)
-    state = _begun(prefixes, _states_after(tokens, ids)[-1], _opening(tokens, ids, b""))
+    last = _states_after(tokens, ids)[-1]
+    state = _begun(prefixes, last, _opening(tokens, ids, last, b""))
     if not state.text or not prefixes.goes_on(state):
         what = "no text of the language can follow the prompt so that its ids remain"
         raise PatternError(what, hint="guide(..., prompt=ids, heal=True) gives the last ids back")
@@ -34,11 +35,14 @@ class Wanted(NamedTuple):
     language: str | TokenDFA | None = None
     without: ByteMachine | None = None
 
-    def prefixes(self, tokens: Tokens, behind: bytes = b"", opening: Opening = "within") -> PrefixAutomaton:
+    def prefixes(
+        self, tokens: Tokens, behind: bytes = b"", opening: Opening = "start", *, hides_space: bool = True
+    ) -> PrefixAutomaton:
         """Return the prefix automaton of these texts, with some bytes before each."""
         if self.language is None and self.without is None and not behind:
             return prefixes_of(tokens)
-        return prefixes_of(tokens, texts_of(tokens, self.language, self.without, behind=behind, opening=opening))
+        texts = texts_of(tokens, self.language, self.without, behind=behind, opening=opening, hides_space=hides_space)
+        return prefixes_of(tokens, texts)
 
 
 class Start(NamedTuple):
@@ -62,12 +66,15 @@ def start_of(
     states = _states_after(tokens, ids)
     n_kept = _n_settled(tokens, ids, states) if heal else len(ids)
     given_back = b"".join(map(tokens.bytes_of, ids[n_kept:].tolist()))
-    opening = _opening(tokens, ids[:n_kept], given_back)
-    text, puts_space = given_back + behind, opening == "start" and tokens.beginnings.puts_space
-    if text and puts_space and (not given_back or tokens.special[ids[n_kept]]):
-        # The space is put before any text but that of a special token.
+    opening = _opening(tokens, ids[:n_kept], states[n_kept], given_back)
+    text = given_back + behind
+    # The space is put before any text but that of a special token.
+    shows_space = len(given_back) > 0 and not tokens.special[ids[n_kept]]
+    if text and opening in tokens.starts and not shows_space:
         text = b" " + text
-    prefixes = wanted.prefixes(tokens, text, opening)
+    # Decoding removes it at the beginning of the text, but shows it after a special token that takes it.
+    hides_space = not shows_space or opening == prefixes_of(tokens).initial.text
+    prefixes = wanted.prefixes(tokens, text, opening, hides_space=hides_space)
     state = _begun(prefixes, states[n_kept], opening)
     start = Start(prefixes, state, ids[:n_kept], given_back, len(text))
     if not prefixes.goes_on(start.state):
@@ -124,7 +131,7 @@ def _states_after(tokens: Tokens, ids: Int32Array) -> list[State]:
     states = [every.initial]
     for index, id in enumerate(ids.tolist()):
         target = every.step(states[-1], id)
-        if is_anew and tokens.restarts[id] and every.is_final(states[-1]):
+        if is_anew and tokens.restarts[id] and target is not None:
             # The text after a special token begins anew.
             target = every.initial
         if target is None:
@@ -144,14 +151,9 @@ def _n_settled(tokens: Tokens, ids: Int32Array, states: list[State]) -> int:
     return firm[-1] + len(tokens.tokenizer.later.stream().feed(text))
 
 
-def _opening(tokens: Tokens, ids: Int32Array, given_back: bytes) -> Opening:
-    """Return where texts begin after the ids of a prompt, and the bytes of the ids given back."""
-    restarts = np.flatnonzero(tokens.restarts[ids])
-    rest = ids[restarts[-1] + 1 :] if len(restarts) else ids
-    if tokens.special[rest].any():
-        return "within"
-    text = b"".join(map(tokens.bytes_of, rest.tolist()))
-    if len(restarts) and text + given_back and tokens.beginnings.after_special == "with space":
-        # The space after a special token remains when it is decoded, so another one may follow.
-        return "within"
-    return "start" if not text else "blank" if tokens.beginnings.puts_space and text == b" " else "within"
+def _opening(tokens: Tokens, ids: Int32Array, last: State, given_back: bytes) -> Opening:
+    """Return where texts begin after the ids of a prompt, given the state after them, and the bytes given back."""
+    if len(ids) and tokens.restarts[ids[-1]] and not given_back:
+        return prefixes_of(tokens).initial.text
+    # The space after a special token remains when it is decoded, so another one may follow.
+    return last.text

@@ -5,7 +5,7 @@ The ids that the language and the pre-tokenizer cannot tell apart are read as on
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +14,17 @@ from tokdfa.automata.lift import language
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import BoolArray, Int32Array, Uint32Array
 from tokdfa.base.errors import PatternError, UnsupportedFeatureError, WrongTypeError
-from tokdfa.jobs.guiding.byte_machines import NOWHERE, ByteMachine, distances, has_size, machine_of, product, trimmed
-from tokdfa.jobs.guiding.openings import WITHIN, Opening
+from tokdfa.jobs.guiding.byte_machines import (
+    NOWHERE,
+    ByteMachine,
+    distances,
+    has_size,
+    machine_of,
+    merged,
+    product,
+    trimmed,
+)
+from tokdfa.jobs.guiding.openings import Opening
 from tokdfa.jobs.guiding.tokens import Tokens
 from tokdfa.kernels.guiding.product import merge_nodes
 from tokdfa.kernels.library import Struct
@@ -107,13 +116,13 @@ _BYTES = bytes(range(256))
 class Texts:
     """A language of texts, over ids: an automaton over bytes; states 1 and above lead to the end of some text.
 
-    The machine reads special tokens, too, in the order of their ids. Its initial state is that of texts after no text;
-    where spaces are put before these, or removed, another one is that of texts `within` other text.
+    The machine reads special tokens, too, in the order of their ids. Its initial state is that of texts after no text.
+    Texts begin in other states at other openings, if the text before them matters.
     """
 
-    def __init__(self, tokens: Tokens, machine: ByteMachine, within: int | None = None) -> None:
+    def __init__(self, tokens: Tokens, machine: ByteMachine, begins: Mapping[Opening, int] | None = None) -> None:
         self.initial, self.final = machine.initial, machine.final
-        self._within = within
+        self._begins = {} if begins is None else begins
         self.n_states = len(machine.table) - 1
         # One entry a state: the least number of bytes and special tokens up to the end of a text; -1 if there is none.
         self.distance = distances(machine.table, machine.final)
@@ -134,9 +143,7 @@ class Texts:
 
     def begin(self, opening: Opening) -> int:
         """Return the state in which texts begin; `NOWHERE` if none can."""
-        if self._within is None or opening == "start":
-            return self.initial
-        return self._within if opening == "within" else self.after(self.initial, b" ")
+        return self._begins.get(opening, self.initial)
 
     def backwards(self) -> tuple[Int32Array, Int32Array, BoolArray]:
         """Return the trie of the columns of the ids from the last one to the first, its nodes in depth-first order.
@@ -188,25 +195,22 @@ def texts_of(
     without: ByteMachine | None = None,
     *,
     behind: bytes = b"",
-    opening: Opening = "within",
+    opening: Opening = "start",
+    hides_space: bool = True,
     has_controls: bool = True,
 ) -> Texts:
     """Return a language of texts, over ids; between control tokens they are restricted to the texts of `without`.
 
     None is the language of all texts, in which special tokens cut the stream wherever they are. The texts come
     after the bytes of `behind`, which begin at the `opening`; after none they may begin at any, and do at this one.
+    A space that ids spell before them is none of theirs if it `hides_space`.
     """
     first = opening if behind else "start"
-    machine = _wanted(tokens, wanted, behind, first, has_controls)
+    hides_space &= tokens.beginnings.puts_space and (first == "start" or first in tokens.starts)
+    machine = _wanted(tokens, wanted, behind, hides_space, has_controls)
     if without is not None:
-        machine = product(machine, _without(tokens, without, behind, first))
-    spelled, within = machine, None
-    if not tokens.beginnings.are_plain:
-        if not behind:
-            begun = machine.after(b" ")[machine.initial] if tokens.beginnings.puts_space else machine.initial
-            within = (int(begun), WITHIN)
-        spelled = product(machine, tokens.beginnings.machine(first, tokens.are_apart), also=within)
-    found = Texts(tokens, spelled, within and 2)
+        machine = product(machine, _without(tokens, without, behind, hides_space))
+    found = Texts(tokens, *_spelled_by_ids(tokens, machine, first, has_begun=bool(behind)))
     if found.distance[found.begin(opening)] < 0:
         what = "no text is in the language" if without is None else "every text of the language has what is banned"
         if distances(machine.table, machine.final)[machine.initial] >= 0:
@@ -216,17 +220,48 @@ def texts_of(
     return found
 
 
-def _without(tokens: Tokens, machine: ByteMachine, behind: bytes, opening: Opening) -> ByteMachine:
+def _spelled_by_ids(
+    tokens: Tokens, machine: ByteMachine, first: Opening, *, has_begun: bool
+) -> tuple[ByteMachine, dict[Opening, int]]:
+    """Return the automaton of the texts of another one that ids spell, and the states in which they begin.
+
+    Those that have begun do so at the `first` opening alone.
+    """
+    beginnings = tokens.beginnings
+    if beginnings.are_plain and not beginnings.strips:
+        return machine, {}
+    spelled = beginnings.machine(first, tokens.are_apart)
+    number: Int32Array = np.arange(len(spelled.table), dtype=np.int32)
+    if beginnings.strips:
+        # Special tokens that no text has take no white space.
+        read = trimmed(machine).table[:, machine.column[256:]].any(axis=0)
+        spelled, number = merged(spelled.without(256 + np.flatnonzero(~read)))
+    begun = int(machine.after(b" ")[machine.initial]) if beginnings.puts_space else machine.initial
+    first_pair = machine.initial, spelled.initial
+    pairs = (
+        {}
+        if has_begun
+        else {
+            opening: (machine.initial if opening in tokens.starts else begun, int(number[opening]))
+            for opening in range(1, len(number))
+        }
+    )
+    others = dict.fromkeys(pair for pair in pairs.values() if pair != first_pair)
+    number_of = {pair: at for at, pair in enumerate((first_pair, *others), 1)}
+    return product(machine, spelled, also=[*others]), {opening: number_of[pair] for opening, pair in pairs.items()}
+
+
+def _without(tokens: Tokens, machine: ByteMachine, behind: bytes, hides_space: bool) -> ByteMachine:
     """Return the automaton of streams, some bytes before their texts, with a text of another one between controls."""
     n, begin = len(behind), np.int32(machine.initial + len(behind))
     ids, controls = tokens.special_ids.tolist(), {*tokens.tokenizer.control_ids.tolist()}
     if tokens.usable[tokens.tokenizer.control_ids].any():
         what = "merging makes a control token, so it is not known whether its text is banned"
         raise UnsupportedFeatureError(what, hint="use the ban by itself, which takes it for a control token")
-    machine, targets = _spelled(tokens, machine, behind, opening)
+    machine, targets = _spelled(tokens, machine, behind, hides_space)
     ends = np.where(machine.final, begin, NOWHERE).astype(np.int32)
     # After the bytes `<|end` a text may begin with `|>`: both are a control token, and another text begins.
-    _, each_within = _spelled(tokens, _every_text(), behind, opening)
+    _, each_within = _spelled(tokens, _every_text(), behind, hides_space)
 
     def target(id: int, after: Int32Array, within: Int32Array) -> Int32Array:
         if id not in controls:
@@ -241,16 +276,15 @@ def _every_text() -> ByteMachine:
 
 
 def _spelled(
-    tokens: Tokens, machine: ByteMachine, behind: bytes, opening: Opening
+    tokens: Tokens, machine: ByteMachine, behind: bytes, hides_space: bool
 ) -> tuple[ByteMachine, Iterator[Int32Array]]:
     """Return the automaton of the bytes that ids spell for texts, and the states after the content of special tokens.
 
     No space is put before a special token.
     """
-    puts_space = opening == "start" and tokens.beginnings.puts_space
-    machine = machine.behind(behind) if behind else machine.spaced() if puts_space else machine
+    machine = machine.behind(behind) if behind else machine.spaced() if hides_space else machine
     each = machine.after_each(map(tokens.bytes_of, tokens.special_ids.tolist()))
-    if not puts_space:
+    if not hides_space:
         return machine, each
     first = np.arange(len(machine.table)) == machine.initial
     begun = machine.after(b" ")[machine.initial]
@@ -258,14 +292,14 @@ def _spelled(
 
 
 def _wanted(
-    tokens: Tokens, wanted: str | TokenDFA | None, behind: bytes, opening: Opening, has_controls: bool
+    tokens: Tokens, wanted: str | TokenDFA | None, behind: bytes, hides_space: bool, has_controls: bool
 ) -> ByteMachine:
     """Return the automaton of a language, some bytes before its texts; it reads special tokens, too.
 
     It reads control tokens only if it `has_controls`.
     """
     if wanted is None:
-        machine, targets = _spelled(tokens, _every_text(), behind, opening)
+        machine, targets = _spelled(tokens, _every_text(), behind, hides_space)
         # Tokens without a text come between texts, not within the bytes before them.
         same = np.where(machine.final, np.arange(len(machine.table)), NOWHERE).astype(np.int32)
         each = zip(tokens.special_ids.tolist(), targets, strict=True)
@@ -275,7 +309,7 @@ def _wanted(
     if not is_over_bytes or len(dfa.alphabet) != dfa.alphabet.n_symbols:
         hint = "tokdfa.language(pattern, bytes(range(256))) makes one"
         raise WrongTypeError("a language is a regular expression or an automaton over bytes", value=wanted, hint=hint)
-    machine, targets = _spelled(tokens, machine_of(dfa), behind, opening)
+    machine, targets = _spelled(tokens, machine_of(dfa), behind, hides_space)
     nothing = np.zeros(len(machine.table), dtype=np.int32)
     read = tokens.found.keys() - ({} if has_controls else {*tokens.tokenizer.control_ids.tolist()})
     # A special token is the content with which the text spells it.

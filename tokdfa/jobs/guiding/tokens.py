@@ -14,8 +14,16 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, ranges
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.jobs.guiding.characters import CHANGED, DEPENDENT, JOINED, characters_of, dependent, first_of, refuse_if
-from tokdfa.jobs.guiding.openings import Beginnings
+from tokdfa.jobs.guiding.characters import (
+    CHANGED,
+    JOINED,
+    SINGLE_WORD,
+    characters_of,
+    first_of,
+    refuse_if,
+    single_words,
+)
+from tokdfa.jobs.guiding.openings import Beginnings, Strips
 from tokdfa.jobs.guiding.scan import TextScan
 from tokdfa.jobs.guiding.splits import IdKinds, Splits
 from tokdfa.kernels.guiding.product import followers_of
@@ -23,7 +31,7 @@ from tokdfa.kernels.library import Struct
 from tokdfa.regex.trie import TokenTrie
 from tokdfa.regex.unicode.normalization import Form
 from tokdfa.tokenizers.derived import OfTokenizer
-from tokdfa.tokenizers.encoding.special import Special, odd_ones
+from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.neighbours import Neighbours
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.pretokenizers.token_lift import TokenLift
@@ -131,6 +139,8 @@ class Tokens(OfTokenizer["Tokenizer"]):
         self.special_ids: Int32Array = np.flatnonzero(self.special).astype(np.int32)
         # One entry a special token: whether texts end before it.
         self.are_apart = np.isin(self.special_ids, tokenizer.special_ids)
+        self._note_strips(tokenizer)
+        self.starts = self.beginnings.starts(self.are_apart)
         specials = {id: self.found.get(id, b"") for id in self.special_ids.tolist()}
         late = {special.id for special in tokenizer.found_specials if special.level}
         self.scan = TextScan(specials, late, form, self.trie, n)
@@ -151,6 +161,20 @@ class Tokens(OfTokenizer["Tokenizer"]):
             special_ids=self.special_ids,
             **self._ending(),
         )  # fmt: skip
+
+    def _note_strips(self, tokenizer: Tokenizer) -> None:
+        """Let the beginnings of texts know which special tokens take the white space next to them."""
+        specials = {special.id: special for special in tokenizer.found_specials}
+        if not any(special.lstrip or special.rstrip for special in specials.values()):
+            return
+        shows_spaces = self.characters is not None and self.characters.shows_spaces
+        each = tuple(
+            Strips.of(specials.get(id), self.found.get(id, b"").decode(), shows_spaces)
+            for id in self.special_ids.tolist()
+        )
+        self.beginnings = self.beginnings._replace(strips=each)
+        # What decoding shows after these tokens, they take: the text after them is the same if it is read again.
+        self.restarts[[id for id, special in specials.items() if special.rstrip]] = False
 
     @cached_property
     def backward_trie(self) -> TokenTrie:
@@ -199,22 +223,29 @@ def tokens_of(tokenizer: AnyTokenizer) -> Tokens:
         what = f"the streams of a {tokenizer.algorithm} tokenizer are judged as a whole, not id by id: {why}"
         raise UnsupportedFeatureError(what, hint="validate judges a finished stream")
     known = cast(Tokenizer, tokenizer)
-    if known.form is None:
+    read, form = known.read_in_form or (known, None)
+    if form is None or known.joined_specials or not all(map(_is_known_as_it_is, known.specials)):
         return known.derived(Tokens)
-    assert known.read_in_form is not None
-    return known.read_in_form[0].derived(Tokens, known.form)
+    return read.derived(Tokens, form)
+
+
+def _is_known_as_it_is(special: Special) -> bool:
+    """Return whether a special token is found wherever its content is, which may take white space next to it."""
+    return not special.single_word and special.normalized is None
 
 
 def _splitting_of(tokenizer: Tokenizer) -> Splitting:
     """Return the splitting of texts, if they are judged id by id."""
-    splitting, rewrites = tokenizer.splitting, tokenizer.why_not("spelling") is not None
-    # If texts are at most brought into a form, special tokens may be the reason why this one has no such form.
+    splitting, (read, form) = tokenizer.splitting, tokenizer.read_in_form or (None, None)
+    rewrites = read is None or form is not None
+    # If texts are at most brought into a form, special tokens are the reason why they are not read in it.
     at_fault: tuple[Special, ...] = ()
-    if rewrites and tokenizer.read_in_form is not None:
-        at_fault = (*odd_ones(tokenizer.specials), *tokenizer.joined_specials)
+    if form is not None:
+        odd = (special for special in tokenizer.specials if not _is_known_as_it_is(special))
+        at_fault = (*odd, *tokenizer.joined_specials)
     reasons: dict[str, bool | str | None] = {
         "the tokenizer rewrites texts": rewrites and not at_fault,
-        DEPENDENT: first_of(dependent(at_fault or tokenizer.found_specials)),
+        SINGLE_WORD: first_of(single_words(at_fault or tokenizer.found_specials)),
         CHANGED: first_of(special for special in at_fault if special.normalized is not None),
         JOINED: first_of(at_fault),
         "words end with a suffix": tokenizer.suffix is not None,

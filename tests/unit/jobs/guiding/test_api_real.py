@@ -19,6 +19,7 @@ import tokdfa
 from tests.benchmarks.encode_peers import as_tokenizers
 from tests.support.libraries import pair
 from tests.support.real_tokenizers import family_files
+from tests.support.tokenizer_files import added_token, as_bytes
 from tokdfa.jobs.guiding.schemas import pattern_of_schema
 
 NAMES = ["gpt2", "gpt2.json", "cl100k", "cl100k.json", "o200k", "tekken"]
@@ -166,6 +167,55 @@ def test_schemas_guide_tokenizers_that_normalize(name: str) -> None:
     met = check_schemas(name, 3, random.Random(1))
     assert met["marks"] > 0, met
     assert met["with marks in strings"] > 0, met
+
+
+def _with_strips(name: str, data: Path) -> dict[str, Any]:
+    """Return a file with the added tokens of Phi-3, which is Llama-2 otherwise, or with the mask of RoBERTa."""
+    if name == "phi3":
+        if "llama2" not in family_files():
+            pytest.skip("TOKDFA_FAMILIES has no llama2")
+        contents, flags, path = ["<|end|>", "<|user|>", "<|assistant|>"], {"rstrip": True}, family_files()["llama2"]
+    else:
+        contents, flags, path = ["<mask>"], {"lstrip": True}, data / "vocabs/gpt2/tokenizer.json"
+    file: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    first = max(max(file["model"]["vocab"].values()), *(token["id"] for token in file["added_tokens"])) + 1
+    file["added_tokens"] += [added_token(first + n, content, **flags) for n, content in enumerate(contents)]
+    return file
+
+
+@pytest.mark.parametrize("name", ["phi3", "roberta"])
+def test_real_tokenizers_with_tokens_that_take_white_space(name: str, data: Path) -> None:
+    file, dice, met = _with_strips(name, data), random.Random(name), Counter[str]()
+    library, tokenizer = tokenizers.Tokenizer.from_str(json.dumps(file)), tokdfa.load(as_bytes(file))
+    contents = [token["content"] for token in file["added_tokens"][-3:]]
+
+    def encode(text: str) -> list[int]:
+        ids: list[int] = library.encode(text, add_special_tokens=False).ids
+        return ids
+
+    # Any text of words, white space and added tokens is read if it is kept as it is, and refused if not.
+    guide = tokenizer.guide(rf"(?s:.*)({'|'.join(map(regex.escape, contents))})(?s:.*)")
+    between = [" ", "  ", "\n", "\u00a0", "\u3000", "", "Hi", " Hi", "x\n", "\u4e2d"]
+    for _ in range(600):
+        text = "".join(dice.choice(part) for part in (between, contents, between, between, [*contents, ""], between))
+        ids = encode(text)
+        shown = library.decode(ids, skip_special_tokens=False)
+        state: tokdfa.State | None = guide.initial
+        for id in ids:
+            state = guide.step(state, id) if state is not None else None
+        is_read = state is not None and guide.is_final(state)
+        assert is_read == (encode(shown) == ids), (text, ids)
+        met["kept" if shown == text else "changed"] += 1
+    # And walks through all texts, after a prompt or not, are canonical.
+    for before in "", f"Say {contents[-1]}", f"{contents[0]} Hi{contents[-1]}":
+        prompt = encode(before)
+        guide = tokenizer.guide(r"[a-z< ]{1,9}(<mask>|<\|end\|>)?", prompt=prompt)
+        for _ in range(30):
+            ids = [*prompt, *walk(guide, dice, 9)]
+            assert encode(library.decode(ids, skip_special_tokens=False)) == ids, ids
+            met["walks"] += 1
+    assert met["kept"] > 20, met
+    assert met["changed"] > 50, met
 
 
 @pytest.mark.slow

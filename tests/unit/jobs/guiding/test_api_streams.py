@@ -18,6 +18,7 @@ from tests.support.guided import (
     guided_in_form,
     guided_over_characters,
     guided_with_runs,
+    guided_with_strips,
 )
 from tests.support.real_tokenizers import family_files
 
@@ -46,7 +47,8 @@ def some_ids(guide: tokdfa.Guide, encoded: Sequence[int], pool: list[int], dice:
 
 
 @pytest.mark.parametrize(
-    "make", [guided, guided_in_form, guided_over_characters, guided_with_runs, guided_by_sentencepiece]
+    "make",
+    [guided, guided_in_form, guided_over_characters, guided_with_runs, guided_with_strips, guided_by_sentencepiece],
 )
 def test_guides_read_the_streams_that_validate_accepts(make: Callable[[int, Path], Guided], tmp_path: Path) -> None:
     met: Counter[bool] = Counter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import regex
+import tokenizers
 
 import tokdfa
 from tests.support.guided import (
@@ -21,18 +23,20 @@ from tests.support.guided import (
     guided_in_form,
     guided_over_characters,
     guided_with_runs,
+    guided_with_strips,
     some_languages,
 )
 from tests.support.seeds import seeds
+from tests.support.tokenizer_files import added_token, as_bytes
 from tokdfa.base.errors import PatternError, TokenStreamError, WrongTypeError
 
 TOKENIZER = tokdfa.default_tokenizer()
 
 
-MAKERS = [guided, guided_in_form, guided_over_characters, guided_with_runs, guided_by_sentencepiece]
+MAKERS = [guided, guided_in_form, guided_over_characters, guided_with_runs, guided_with_strips, guided_by_sentencepiece]
 
 
-@pytest.mark.parametrize(("make", "n"), [*zip(MAKERS, (16, 8, 10, 9, 6), strict=True)])
+@pytest.mark.parametrize(("make", "n"), [*zip(MAKERS, (16, 8, 10, 9, 12, 6), strict=True)])
 def test_streams_after_a_prompt_are_canonical_as_one_text(make: Callable[..., Guided], n: int, tmp_path: Path) -> None:
     met: Counter[str] = Counter()
     for seed in seeds(n):
@@ -175,6 +179,49 @@ def test_the_text_after_a_special_token_begins_anew_with_a_space(tmp_path: Path)
     assert covers.n > 1
     assert all(made.tokenizer.decode(ids).startswith("a") for ids in covers)
     assert not any(made.tokenizer.decode_bytes([0, *ids.tolist()[:-1]]).endswith(b"a") for ids in covers)
+
+
+def test_text_after_a_token_that_takes_white_space_gets_one_space(tmp_path: Path) -> None:
+    met: Counter[str] = Counter()
+    for seed in seeds(30):
+        made, source = guided_with_strips(seed, tmp_path), random.Random(seed)
+        taking = [special for special in made.tokenizer.found_specials if special.rstrip]
+        if not (made.is_anew and taking):
+            continue
+        for language, texts in some_languages(source, made.symbols)[::2] * 3:
+            before = source.choice(["", *made.symbols]) + source.choice(taking).content
+            prompt = made.encode(before)
+            if not made.keeps(before) or made.encode(before + "x")[:-2] != prompt:
+                continue
+            specials, n, kept = {*made.tokenizer.special_ids.tolist()}, len(prompt), list[list[int]]()
+            for text in texts:
+                # The space that decoding shows before a text is taken, and put there again.
+                ids = made.encode(before + text)
+                is_put = len(ids) > n and ids[n] not in specials
+                kept += [ids] * (made.tokenizer.decode(ids) == before + " " * is_put + text)
+            expected = {tuple(ids[n:]) for ids in kept if ids[:n] == prompt}
+            guide = tokdfa.guide(made.tokenizer, language, prompt=prompt)
+            met["after it"] += check_against(guide, expected)
+            with suppress(PatternError):
+                shared = tokdfa.guide(made.tokenizer, language)
+                met["shared"] += check_against(shared, expected, shared.after_prompt(prompt))
+            met["dropped"] += len(texts) - len(expected)
+    assert met["after it"] > 300, met
+    assert met["shared"] > 300, met
+    assert met["dropped"] > 100, met
+
+
+def test_a_space_shown_after_a_token_that_takes_it_belongs_to_the_text_given_back(tmp_path: Path) -> None:
+    guided_over_characters(0, tmp_path)
+    file = json.loads((tmp_path / "characters0.json").read_text("utf-8"))
+    file["added_tokens"] = [added_token(len(file["model"]["vocab"]), "b a", rstrip=True)]
+    tokenizer, library = tokdfa.load(as_bytes(file)), tokenizers.Tokenizer.from_str(json.dumps(file))
+    made = Guided(tokenizer, lambda text: library.encode(text).ids, [])
+    prompt = made.encode("b a b")
+    guide = tokdfa.guide(tokenizer, " a|a", prompt=prompt, heal=True)
+    # "b a b a" has the token twice, without the space that was given back.
+    check_against(guide, {tuple(made.encode("b a ba")[len(guide.kept) :])})
+    assert made.encode("b a b a") == prompt[:1] * 2
 
 
 def test_a_prompt_may_have_spaces_of_its_own_after_a_special_token(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from tests.support.guided import (
     guided_over_characters,
     guided_with_any_parts,
     guided_with_runs,
+    guided_with_strips,
     some_languages,
 )
 from tests.support.seeds import seeds
@@ -120,6 +121,7 @@ MAKERS = [
     guided_in_form,
     guided_over_characters,
     guided_with_runs,
+    guided_with_strips,
     guided_with_any_parts,
     guided_by_sentencepiece,
 ]
