@@ -13,7 +13,7 @@ Below them, from the bottom up:
 - `splits`: the pre-tokenizer read by ids, incomplete symbols included;
 - `byte_machines`: automata over bytes as tables;
 - `forms`: automata of the texts in a normalization form;
-- `openings`: the beginnings of texts, where a space is put before them or removed, and the texts next to special tokens,
+- `openings`: the beginnings of texts, where a space is put before them or removed, and of those next to special tokens,
   which may take white space;
 - `characters`: how tokenizers over characters spell texts;
 - `longest_matches`: the automaton of the texts in which the longest of some special tokens are found;

@@ -44,7 +44,7 @@ class Characters(NamedTuple):
     splits_at_spaces: bool  # Whether a piece begins at each space
     # The ids of the added tokens that are found in texts, and of symbols of several characters; their bytes
     found: dict[int, bytes]
-    shows_spaces: bool  # Whether late added tokens are found in texts whose spaces are U+2581
+    shows_spaces: bool  # Whether late added tokens are found in texts with U+2581 for spaces
 
     def split_nfa(self) -> tuple[SplitNFA, set[int]]:
         """Return the automaton of the pieces of texts, and its classes of symbols."""

@@ -58,7 +58,7 @@ class Start(NamedTuple):
 def start_of(
     tokens: Tokens, wanted: Wanted, prompt: npt.ArrayLike | None, *, heal: bool = False, behind: bytes = b""
 ) -> Start:
-    """Return where a stream begins after a prompt, some of whose last ids may be given back.
+    """Return where a stream begins after a prompt; some of its last ids may be given back.
 
     The wanted texts come after the bytes of `behind`, which follow the prompt.
     """
