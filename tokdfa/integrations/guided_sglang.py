@@ -1,13 +1,16 @@
 """A grammar backend of SGLang: regular expressions and JSON schemas, canonical ids only.
 
-The interface is in ``sglang/srt/constrained/base_grammar_backend.py``. A plug-in calls :func:`register`, and the
-server is started with ``--grammar-backend tokdfa``; nothing registers it by itself.
+The interface is in ``sglang/srt/constrained/base_grammar_backend.py``; tried with SGLang 0.5.23, on its classes. A
+plug-in, which is an entry point of the group ``sglang.srt.plugins``, calls :func:`register`, and the server is started
+with ``--grammar-backend tokdfa``; nothing registers it by itself.
 
-SGLang tells a grammar nothing of its request but one string. So whoever wants more than a language writes it there, as
-the ``structural_tag`` of a request::
+A backend is told one string of a request, and the ids of its prompt. So whoever wants more than a language writes it
+there, as the ``structural_tag`` of a request::
 
-    {"structural_tag": json.dumps({"tokdfa": {"pattern": "[0-9]+", "prompt": input_ids, "remaining": 8}}),
+    {"structural_tag": json.dumps({"tokdfa": {"pattern": "[0-9]+", "prompt": True, "remaining": 8}}),
      "max_new_tokens": 8}
+
+A text is guided from its first id. If a model reasons before it answers, the language must have the reasoning, too.
 """
 
 from __future__ import annotations
@@ -15,30 +18,37 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable
+from functools import lru_cache, partial
 from itertools import takewhile
 from typing import Any
 
 from tokdfa.base.errors import TokdfaError, TokenStreamError
 from tokdfa.integrations.guide_requests import GuideTexts, request_of
 from tokdfa.integrations.metrics import as_tokenizer
-from tokdfa.jobs.guiding.api import Guide
 from tokdfa.jobs.guiding.matchers import Matcher
 
 _log = logging.getLogger(__name__)
 
+MAX_GUIDES = 64
+
 try:
-    from sglang.srt.constrained.base_grammar_backend import INVALID_GRAMMAR_OBJ as _INVALID
-    from sglang.srt.constrained.base_grammar_backend import BaseGrammarBackend as _Backend
-    from sglang.srt.constrained.base_grammar_backend import BaseGrammarObject as _Grammar
-except ImportError:
-    _INVALID, _Backend, _Grammar = None, object, object
+    from sglang.srt.constrained import base_grammar_backend as _sglang
+except ModuleNotFoundError:
+    _sglang = None
+# A version without one of these names has another interface, so that importing this module fails.
+_Backend: Any = object if _sglang is None else _sglang.BaseGrammarBackend
+_Grammar: Any = object if _sglang is None else _sglang.BaseGrammarObject
 
 
 class GuidedGrammar(_Grammar):  # type: ignore[misc]
-    """The state of one request, which begins with a matcher that has accepted no ids."""
+    """The state of one request, which begins with a matcher that has accepted no ids.
 
-    def __init__(self, matcher: Matcher) -> None:
+    `has_prompt` is whether it is for one prompt only, so that there is no use in keeping it for other requests.
+    """
+
+    def __init__(self, matcher: Matcher, *, has_prompt: bool = False) -> None:
         super().__init__()
+        self.has_prompt = has_prompt
         self._matcher = matcher
 
     def accept_token(self, token: int) -> None:
@@ -68,6 +78,11 @@ class GuidedGrammar(_Grammar):  # type: ignore[misc]
         self._matcher.fill_bitmask(vocab_mask, idx)
 
     @staticmethod
+    def reset_vocab_mask(vocab_mask: Any) -> None:
+        """Make a bitmask allow everything."""
+        vocab_mask.fill_(-1)
+
+    @staticmethod
     def move_vocab_mask(vocab_mask: Any, device: Any) -> Any:
         """Return the bitmask on a device."""
         return vocab_mask.to(device, non_blocking=True)
@@ -85,7 +100,7 @@ class GuidedGrammar(_Grammar):  # type: ignore[misc]
         """Return a grammar for another request, which begins anew."""
         matcher = self._matcher.copy()
         matcher.reset()
-        return GuidedGrammar(matcher)
+        return GuidedGrammar(matcher, has_prompt=self.has_prompt)
 
     def try_jump_forward(self, tokenizer: Any) -> tuple[list[int], str] | None:
         """Return the ids that must follow, with no text; None if there are none."""
@@ -110,7 +125,7 @@ class GuidedBackend(_Backend):  # type: ignore[misc]
     A prompt and a number of ids, such as ``max_new_tokens``, are given by :meth:`dispatch_structural_tag`.
 
     A grammar that cannot be guided is refused as SGLang's own backends refuse them: the reason is logged, and the
-    request fails.
+    request fails with it.
 
     Parameters
     ----------
@@ -124,10 +139,25 @@ class GuidedBackend(_Backend):  # type: ignore[misc]
 
     def __init__(self, tokenizer: Any, vocab_size: int, eos_token_ids: Iterable[int]) -> None:
         super().__init__()
-        self._tokenizer = as_tokenizer(tokenizer)
-        self._vocab_size = vocab_size
-        self._end = sorted(eos_token_ids)
-        self._guides: dict[GuideTexts, Guide] = {}
+        self._guide_of = lru_cache(MAX_GUIDES)(
+            partial(
+                GuideTexts.guide, tokenizer=as_tokenizer(tokenizer), end=sorted(eos_token_ids), vocab_size=vocab_size
+            )
+        )
+
+    def get_request_grammar_key(
+        self, key: tuple[str, str], *, input_ids: Iterable[int], thinking_budget: int | None = None
+    ) -> tuple[str, str]:
+        """Return the key of a request's grammar, with the ids of its prompt if it asks for them."""
+        wanted = _tag(key[1]) if key[0] == "structural_tag" else None
+        if isinstance(wanted, dict) and wanted.get("prompt") is True:
+            return key[0], json.dumps({"tokdfa": wanted | {"prompt": [*map(int, input_ids)]}})
+        return key
+
+    def set_cache(self, key: tuple[str, str], value: Any) -> None:
+        """Keep a grammar for other requests, unless it is for one prompt only: there are too many of these."""
+        if not getattr(value, "has_prompt", False):
+            super().set_cache(key, value)
 
     def dispatch_regex(self, key_string: str) -> Any:
         """Return the grammar of a regular expression that the whole text matches."""
@@ -146,33 +176,41 @@ class GuidedBackend(_Backend):  # type: ignore[misc]
 
         See :func:`~tokdfa.integrations.guide_requests.request_of`.
         """
-        try:
-            tag = json.loads(key_string)
-        except ValueError:
-            tag = None
-        if not isinstance(tag, dict) or [*tag] != ["tokdfa"]:
+        wanted = _tag(key_string)
+        if wanted is None:
             return self._refuse("structural_tag", key_string, "a guide is for a regular language, not for tags")
-        return self._grammar("structural_tag", key_string, tag["tokdfa"])
+        return self._grammar("structural_tag", key_string, wanted)
 
     def _grammar(self, kind: str, key: str, wanted: Any) -> Any:
         try:
             asked = request_of(wanted, kind)
-            if asked.texts not in self._guides:
-                self._guides[asked.texts] = asked.texts.guide(self._tokenizer, self._end, self._vocab_size)
-            return GuidedGrammar(asked.matcher(self._guides[asked.texts]))
+            matcher = asked.matcher(self._guide_of(asked.texts))
+            return GuidedGrammar(matcher, has_prompt=asked.prompt is not None)
         except TokdfaError as error:
             return self._refuse(kind, key, str(error))
 
     def _refuse(self, kind: str, key: str, reason: str) -> Any:
         _log.error("no guide for the %s %r: %s", kind, key, reason)
-        return _INVALID
+        return None if _sglang is None else _sglang.InvalidGrammarObject(reason)
+
+
+def _tag(key: str) -> Any:
+    """Return the value under ``tokdfa`` of a structural tag; None if it is another tag."""
+    try:
+        tag = json.loads(key)
+    except ValueError:
+        return None
+    return tag["tokdfa"] if isinstance(tag, dict) and [*tag] == ["tokdfa"] else None
 
 
 def register(name: str = "tokdfa") -> None:
-    """Make the backend known to SGLang, which must be installed."""
+    """Make the backend known to SGLang, which must be installed, and to its option ``--grammar-backend``."""
     from sglang.srt.constrained.base_grammar_backend import register_grammar_backend
+    from sglang.srt.server_args import GRAMMAR_BACKEND_CHOICES, add_grammar_backend_choices
 
     def create(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: Iterable[int] | None) -> GuidedBackend:
         return GuidedBackend(tokenizer, vocab_size, eos_token_ids or ())
 
     register_grammar_backend(name, create)
+    if name not in GRAMMAR_BACKEND_CHOICES:
+        add_grammar_backend_choices([name])

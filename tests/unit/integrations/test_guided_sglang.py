@@ -1,4 +1,7 @@
-"""A grammar backend of SGLang, by its interface: SGLang needs a GPU, so its base classes are stand-ins here."""
+"""A grammar backend of SGLang, by its interface: its base classes are stand-ins here.
+
+`test_guided_in_sglang` has the classes themselves.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import importlib
 import json
 import random
 import sys
+from array import array
 from collections.abc import Callable, Iterator
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -29,6 +33,14 @@ class Grammar:
         self.finished, self.grammar_stats, self.current_token = False, None, None
 
 
+class Invalid(Grammar):
+    """The attributes of ``InvalidGrammarObject``."""
+
+    def __init__(self, error_message: str) -> None:
+        super().__init__()
+        self.error_message = error_message
+
+
 class Backend:
     """The attributes of ``BaseGrammarBackend``, and its dispatch."""
 
@@ -38,21 +50,27 @@ class Backend:
     def made(self, kind: str, key: str) -> Any:
         return getattr(self, f"dispatch_{kind}")(key)
 
+    def set_cache(self, key: tuple[str, str], value: Any) -> None:
+        self.cache[key] = value
+
 
 @pytest.fixture
 def sglang(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
     """The module, imported where SGLang seems to be installed, and the registered backends."""
     registered: dict[str, Callable[..., Any]] = {}
-    base = ModuleType("sglang.srt.constrained.base_grammar_backend")
-    invalid = Grammar()
-    vars(base).update(BaseGrammarObject=Grammar, BaseGrammarBackend=Backend, INVALID_GRAMMAR_OBJ=invalid,
+    choices: list[str] = ["xgrammar"]
+    found = {name: ModuleType(name) for name in ("sglang", "sglang.srt", "sglang.srt.constrained")}
+    base, arguments = (ModuleType(f"sglang.srt.{name}") for name in ("constrained.base_grammar_backend", "server_args"))
+    vars(base).update(BaseGrammarObject=Grammar, BaseGrammarBackend=Backend, InvalidGrammarObject=Invalid,
                       register_grammar_backend=registered.__setitem__)  # fmt: skip
-    for name in ("sglang", "sglang.srt", "sglang.srt.constrained"):
-        monkeypatch.setitem(sys.modules, name, ModuleType(name))
-    monkeypatch.setitem(sys.modules, base.__name__, base)
+    vars(arguments).update(GRAMMAR_BACKEND_CHOICES=choices, add_grammar_backend_choices=choices.extend)
+    vars(found["sglang.srt.constrained"]).update(base_grammar_backend=base)
+    for module in (*found.values(), base, arguments):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
     importlib.reload(guided_sglang)
     guided_sglang.register()
-    yield SimpleNamespace(create=registered["tokdfa"], invalid=invalid)
+    guided_sglang.register()
+    yield SimpleNamespace(create=registered["tokdfa"], choices=choices)
     monkeypatch.undo()
     importlib.reload(guided_sglang)
 
@@ -130,7 +148,23 @@ def test_a_request_with_a_prompt_and_a_number_of_ids(backend: Any) -> None:
         assert TOKENIZER.encode(text).tolist() == prompt + chosen[:-1]
     # Another request for the same texts has the same guide.
     assert backend.made("regex", "a") is not backend.made("regex", "a")
-    assert len(backend._guides) == 2
+    assert backend._guide_of.cache_info().misses == 2
+
+
+def test_a_request_with_its_own_prompt(sglang: SimpleNamespace, backend: Any) -> None:
+    """SGLang asks for the key of a request's grammar, and keeps the grammar under it."""
+    assert sglang.choices == ["xgrammar", "tokdfa"]
+    prompt, tag = array("q", TOKENIZER.encode("a sing")), {"pattern": "(le|ular) man", "prompt": True}
+    key = backend.get_request_grammar_key(
+        ("structural_tag", json.dumps({"tokdfa": tag})), input_ids=prompt, thinking_budget=None
+    )
+    grammar = backend.made(*key)
+    assert allowed(grammar) == TOKENIZER.encode("ular")[:1].tolist()
+    backend.set_cache(key, grammar)
+    backend.set_cache(("regex", "a"), backend.made("regex", "a").copy())
+    assert [*backend.cache] == [("regex", "a")]
+    others = [("regex", "a"), ("structural_tag", "{}"), ("structural_tag", '{"tokdfa": {"prompt": [1]}}')]
+    assert others == [backend.get_request_grammar_key(other, input_ids=prompt) for other in others]
 
 
 @pytest.mark.parametrize(
@@ -150,17 +184,22 @@ def test_a_request_with_a_prompt_and_a_number_of_ids(backend: Any) -> None:
         ("structural_tag", '{"tokdfa": {"pattern": "a man", "remaining": 1}}', "no sequence ends within this number"),
     ],
 )
-def test_what_is_refused(
-    kind: str, key: str, reason: str, sglang: SimpleNamespace, backend: Any, caplog: pytest.LogCaptureFixture
-) -> None:
-    assert backend.made(kind, key) is sglang.invalid
+def test_what_is_refused(kind: str, key: str, reason: str, backend: Any, caplog: pytest.LogCaptureFixture) -> None:
+    refused = backend.made(kind, key)
+    assert isinstance(refused, Invalid)
+    assert reason in refused.error_message
     assert reason in caplog.text
 
 
-def test_without_sglang() -> None:
+def test_without_sglang(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("sglang.srt.constrained", "sglang.srt.constrained.base_grammar_backend"):
+        monkeypatch.setitem(sys.modules, name, None)
+    importlib.reload(guided_sglang)
     assert guided_sglang.GuidedBackend(TOKENIZER, END, ()).dispatch_ebnf("x") is None
     with pytest.raises(ImportError):
         guided_sglang.register()
+    monkeypatch.undo()
+    importlib.reload(guided_sglang)
 
 
 @pytest.mark.slow
@@ -169,6 +208,9 @@ def test_masks_on_tensors(backend: Any) -> None:
     grammar = backend.made("regex", "a (single|married) man")
     mask = grammar.allocate_vocab_mask(END + 1, 3, "cpu")
     assert (mask.shape, mask.dtype) == ((3, -(-(END + 1) // 32)), torch.int32)
+    assert (mask == -1).all()
+    grammar.fill_vocab_mask(mask, 1)
+    grammar.reset_vocab_mask(mask)
     assert (mask == -1).all()
     grammar.fill_vocab_mask(mask, 2)
     logits = torch.zeros(3, END + 1)
