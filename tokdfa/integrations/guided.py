@@ -1,14 +1,12 @@
-"""Guides for engines that choose ids: transformers, vLLM, and masks of another engine.
+"""Guides for engines that choose ids: transformers, and masks of another engine.
 
-`GuidedLogits` is a logits processor of transformers, tried with 5.23, with beams as well. `GuidedRequests` has the
-interface of the logits processors of vLLM v1 (``vllm/v1/sample/logits_processor``). Neither is declared as an entry
-point, so nothing is guided unless it is asked for. `guided_sglang` and `guided_outlines` are the same for SGLang and
-outlines. Each of them can see the prompt and keep a sequence within a number of ids.
+`GuidedLogits` is a logits processor of transformers, tried with 5.24, with beams as well. `guided_vllm`,
+`guided_sglang` and `guided_outlines` are the same for vLLM, SGLang and outlines. Each of them can see the prompt and
+keep a sequence within a number of ids.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -16,17 +14,13 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.errors import TokdfaError, WrongTypeError
-from tokdfa.integrations.guide_requests import GuideRequest, GuideTexts, request_of
-from tokdfa.integrations.metrics import as_tokenizer
 from tokdfa.jobs.guiding.api import Guide, State
 from tokdfa.jobs.guiding.masked import Masked, checked_remaining
-from tokdfa.jobs.guiding.matchers import Matcher, checked_bitmask, checked_budget
+from tokdfa.jobs.guiding.matchers import checked_bitmask, checked_budget
 
 MAX_KNOWN = 1 << 16
 
 S = TypeVar("S")
-
-_log = logging.getLogger(__name__)
 
 
 def allowed_rows(guide: Masked[S], states: Sequence[S | None], width: int, remaining: int | None = None) -> BoolArray:
@@ -76,10 +70,13 @@ class SequenceStates:
             self.n_prompt = int(input_ids.shape[1])
         n = self.n_prompt
         prompts = input_ids[:, :n].tolist() if self._sees_prompt else [()] * len(input_ids)
-        states = [
-            self.after(tuple(ids), self._start(tuple(prompt)))
-            for ids, prompt in zip(input_ids[:, n:].tolist(), prompts, strict=True)
-        ]
+        states = []
+        for index, (ids, prompt) in enumerate(zip(input_ids[:, n:].tolist(), prompts, strict=True)):
+            try:
+                states.append(self.after(tuple(ids), self._start(tuple(prompt))))
+            except TokdfaError as error:
+                error.add_note(f"sequence {index} of the batch")
+                raise
         return allowed_rows(self.guide, states, width, self._left(int(input_ids.shape[1]) - n))
 
     def after(self, ids: tuple[int, ...], start: State | None = None) -> State | None:
@@ -209,138 +206,3 @@ class Intersection:
     def accept(self, id: int) -> None:
         """Follow an id, canonical or not."""
         self.state = self.guide.read_any([id], self.state)[0]
-
-
-class _Request:
-    """A request of vLLM: its matcher, and the list of its ids, which grows."""
-
-    def __init__(self, matcher: Matcher, output_ids: list[int]) -> None:
-        self.matcher: Matcher | None = matcher
-        self.has_ended = False
-        self._output_ids = output_ids
-
-    def follow(self) -> Matcher | None:
-        """Read the ids that have been added, and return the matcher; None if nothing is to be guided any more."""
-        while self.matcher is not None and (n_read := self.matcher.n_accepted) < len(self._output_ids):
-            id = self._output_ids[n_read]
-            if not self.matcher.accept_tokens([id]):
-                _log.warning("token %d of a request, id %d, is not allowed; it is guided no more", n_read, id)
-                self.matcher = None
-            elif self.matcher.state == self.matcher.guide.ended:
-                self.has_ended, self.matcher = True, None
-        return self.matcher
-
-
-try:
-    from vllm.v1.sample.logits_processor import LogitsProcessor as _Base
-except ImportError:
-    _Base = object
-
-
-class GuidedRequests(_Base):  # type: ignore[misc]
-    """A logits processor of vLLM v1, for requests with ``tokdfa`` in their ``extra_args``.
-
-    Its value is a regular expression that the whole text matches, True for all canonical texts, or a mapping with a
-    ``pattern`` or a JSON ``schema``; ``ban``, a list of words; ``prompt``: True, for ids that are canonical as one text
-    with the prompt's; ``remaining``: True, for texts that are complete within ``max_tokens``. Loaded by
-    ``LLM(logits_processors=["tokdfa.integrations.guided:GuidedRequests"])``.
-
-    A request for which there is no guide, because its prompt is not canonical or no text is as short, say, gets nothing
-    but an id that ends it. If an id that is not allowed was chosen, by another processor, say, the rest of the request
-    is not guided. Both are logged and counted.
-
-    Parameters
-    ----------
-    vllm_config : VllmConfig
-        ``model_config.tokenizer`` is the path of the tokenizer.
-    device : torch.device
-    is_pin_memory : bool
-
-    Attributes
-    ----------
-    n_departed : int
-        The number of requests that are guided no more because of an id that is not allowed.
-    n_refused : int
-        The number of requests for which there is no guide.
-    """
-
-    def __init__(self, vllm_config: Any, device: Any, is_pin_memory: bool) -> None:
-        config = vllm_config.model_config
-        self._tokenizer = as_tokenizer(config.tokenizer)
-        self._width = int(config.get_vocab_size())
-        end = getattr(config.hf_config, "eos_token_id", None)
-        self._end = [end] if isinstance(end, int) else list(end or ())
-        self._guides: dict[GuideTexts, Guide] = {}
-        self._requests: dict[int, _Request | None] = {}  # By their index in the batch; None if it is refused
-        self.n_departed = self.n_refused = 0
-
-    @classmethod
-    def validate_params(cls, sampling_params: Any) -> None:
-        """Refuse a value that is not understood."""
-        _asked(sampling_params)
-
-    def is_argmax_invariant(self) -> bool:
-        """Return False: the likeliest id may not be allowed."""
-        return False
-
-    def needs_output_token_ids(self) -> bool:
-        """Return True: with asynchronous scheduling, vLLM gives the ids that were chosen only where they are needed."""
-        return True
-
-    def update_state(self, batch_update: Any) -> None:
-        """Follow requests that were removed, added and moved."""
-        if batch_update is None:
-            return
-        for index in batch_update.removed:
-            self._requests.pop(index, None)
-        for index, params, prompt_ids, output_ids in batch_update.added:
-            self._requests.pop(index, None)
-            asked = _asked(params)
-            if asked is not None:
-                self._requests[index] = self._request(asked, params, prompt_ids, output_ids)
-        for first, second, direction in batch_update.moved:
-            moved = {
-                to: self._requests.pop(at) for at, to in ((first, second), (second, first)) if at in self._requests
-            }
-            if getattr(direction, "name", "") != "SWAP":
-                moved.pop(first, None)
-            self._requests.update(moved)
-
-    def _request(
-        self, asked: GuideRequest, params: Any, prompt_ids: list[int] | None, output_ids: list[int]
-    ) -> _Request | None:
-        """Return a request; None if there is no guide for it."""
-        try:
-            if asked.texts not in self._guides:
-                self._guides[asked.texts] = asked.texts.guide(self._tokenizer, self._end, self._width)
-            most_ids = getattr(params, "max_tokens", None)
-            return _Request(asked.matcher(self._guides[asked.texts], prompt_ids, most_ids), output_ids)
-        except TokdfaError as error:
-            if not self._end:
-                raise
-            _log.error("a request ends at once, because there is no guide for it: %s", error)
-            self.n_refused += 1
-            return None
-
-    def apply(self, logits: Any) -> Any:
-        """Return the logits with minus infinity for ids that are not allowed."""
-        width = int(logits.shape[1])
-        for index, request in self._requests.items():
-            if request is None:
-                allowed = np.isin(np.arange(width), self._end)
-            elif request.matcher is None:
-                continue
-            else:
-                matcher = request.follow()
-                if matcher is None:
-                    self.n_departed += not request.has_ended
-                    continue
-                (allowed,) = allowed_rows(matcher.guide, [matcher.state], width, matcher.remaining)
-            logits[index] = only_allowed(logits[index], allowed)
-        return logits
-
-
-def _asked(params: Any) -> GuideRequest | None:
-    """Return the request in the parameters of vLLM; None if it is not guided."""
-    value = (params.extra_args or {}).get("tokdfa")
-    return None if value is None else request_of(value, "extra_args['tokdfa']")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import random
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,8 +11,8 @@ import pytest
 import regex
 
 import tokdfa
-from tokdfa.base.errors import PatternError, WrongTypeError
-from tokdfa.integrations.guided import GuidedLogits, GuidedRequests, Intersection, SequenceStates, allowed_rows
+from tokdfa.base.errors import WrongTypeError
+from tokdfa.integrations.guided import GuidedLogits, Intersection, SequenceStates, allowed_rows
 from tokdfa.jobs.guiding.matchers import allocate_bitmask
 
 TOKENIZER = tokdfa.default_tokenizer()
@@ -52,120 +49,6 @@ def test_a_mask_of_another_engine_never_becomes_empty() -> None:
     assert not nothing.any()
     with pytest.raises(WrongTypeError, match=r"^a bitmask for \d+ ids is int32"):
         both.narrow(np.zeros((1, 3), dtype=np.int32))
-
-
-def test_requests_of_vllm() -> None:
-    with pytest.raises(WrongTypeError, match=r"^extra_args\['tokdfa'\]: a pattern, a mapping or true is expected: 3$"):
-        GuidedRequests.validate_params(SimpleNamespace(extra_args={"tokdfa": 3}))
-    with pytest.raises(PatternError, match=r"the group is not closed"):
-        GuidedRequests.validate_params(SimpleNamespace(extra_args={"tokdfa": "(a"}))
-    for value in ("a+", True, None):
-        GuidedRequests.validate_params(SimpleNamespace(extra_args={"tokdfa": value}))
-    GuidedRequests.validate_params(SimpleNamespace(extra_args=None))
-
-
-def test_requests_of_vllm_are_followed() -> None:
-    end = TOKENIZER.n_ids
-    config = SimpleNamespace(
-        tokenizer=TOKENIZER, get_vocab_size=lambda: end + 1, hf_config=SimpleNamespace(eos_token_id=end)
-    )
-    processor = GuidedRequests(SimpleNamespace(model_config=config), "cpu", False)
-    assert not processor.is_argmax_invariant()
-    assert processor.needs_output_token_ids()
-    output: list[int] = []
-    guided = SimpleNamespace(extra_args={"tokdfa": "a (single|married) man"})
-    plain = SimpleNamespace(extra_args=None)
-    added = [(0, guided, [], output), (1, plain, [], [])]
-    processor.update_state(SimpleNamespace(removed=[], added=added, moved=[]))
-    processor.update_state(None)
-
-    def allowed(row: int) -> list[int]:
-        logits = processor.apply(np.zeros((2, end + 1)))
-        return np.flatnonzero(np.isfinite(logits[row])).tolist()
-
-    assert allowed(0) == [64]
-    assert len(allowed(1)) == end + 1
-    output.append(64)
-    moved = [(0, 1, SimpleNamespace(name="SWAP"))]
-    processor.update_state(SimpleNamespace(removed=[], added=[], moved=moved))
-    assert len(allowed(0)) == end + 1
-    assert len(allowed(1)) == 2
-    output.extend(TOKENIZER.encode("a single man")[1:].tolist())
-    assert allowed(1) == [end]
-    output.append(end)
-    assert len(allowed(1)) == end + 1
-    assert processor.n_departed == 0
-    processor.update_state(SimpleNamespace(removed=[1], added=[], moved=[]))
-    assert len(allowed(1)) == end + 1
-
-
-def test_requests_of_vllm_come_go_and_move() -> None:
-    """A batch as vLLM keeps it, against one guide a request: removed, added, moved, in this order; resumed requests."""
-    end = TOKENIZER.n_ids
-    config = SimpleNamespace(
-        tokenizer=TOKENIZER, get_vocab_size=lambda: end + 1, hf_config=SimpleNamespace(eos_token_id=[end])
-    )
-    processor = GuidedRequests(SimpleNamespace(model_config=config), "cpu", False)
-    dice = random.Random(2)
-    languages: list[Any] = [None, True, "a (single|married) man", "[a-z]{1,3}( [a-z]{2}){0,3}"]
-    batch: list[tuple[Any, list[int]]] = []
-    met: Counter[str] = Counter()
-    for _ in range(150):
-        removed = sorted(dice.sample(range(len(batch)), k=min(len(batch), dice.randrange(3))), reverse=True)
-        places: list[Any] = [None if place in removed else request for place, request in enumerate(batch)]
-        added, moved = [], []
-        holes = sorted(removed)
-        for _ in range(dice.randrange(3)):
-            language = dice.choice(languages)
-            # A request that was preempted comes back with the ids that it has.
-            ids = TOKENIZER.encode("a single man")[: dice.randrange(3)].tolist() if language != languages[3] else []
-            place = holes.pop(0) if holes else len(places)
-            places[place : place + 1] = [(language, ids)]
-            added.append((place, SimpleNamespace(extra_args={"tokdfa": language} if language else None), [1], ids))
-        while None in places:
-            # The last request moves to the first free place.
-            free, last = places.index(None), len(places) - 1
-            if places[last] is not None:
-                places[free] = places[last]
-                moved.append((last, free, SimpleNamespace(name="UNIDIRECTIONAL")))
-                met["moved"] += 1
-            places.pop()
-        if len(places) > 1 and dice.random() < 0.5:
-            one, other = dice.sample(range(len(places)), k=2)
-            places[one], places[other] = places[other], places[one]
-            moved.append((one, other, SimpleNamespace(name="SWAP")))
-            met["swapped"] += 1
-        batch = places
-        is_changed = removed or added or moved
-        update = SimpleNamespace(batch_size=len(batch), removed=removed, added=added, moved=moved)
-        processor.update_state(update if is_changed else None)
-        logits = processor.apply(np.zeros((len(batch), end + 1)))
-        for (language, ids), row in zip(batch, logits, strict=True):
-            found = np.flatnonzero(np.isfinite(row)).tolist()
-            if language is None or end in ids:
-                assert len(found) == end + 1
-                continue
-            guide = TOKENIZER.guide(None if language is True else language, end=end, vocab_size=end + 1)
-            assert found == guide.allowed(guide.read(ids)).tolist()
-            ids.append(dice.choice(found))
-            met["guided"] += 1
-        batch = batch[:6] if len(batch) <= 6 else batch
-    assert min(met["moved"], met["swapped"], met["guided"]) > 20, met
-    assert processor.n_departed == 0
-
-
-def test_a_request_of_vllm_that_departs(caplog: pytest.LogCaptureFixture) -> None:
-    end = TOKENIZER.n_ids
-    config = SimpleNamespace(
-        tokenizer=TOKENIZER, get_vocab_size=lambda: end + 1, hf_config=SimpleNamespace(eos_token_id=end)
-    )
-    processor = GuidedRequests(SimpleNamespace(model_config=config), "cpu", False)
-    added = [(0, SimpleNamespace(extra_args={"tokdfa": True}), [], [64, 261, 1193])]
-    processor.update_state(SimpleNamespace(removed=[], added=added, moved=[]))
-    for _ in range(2):
-        assert np.isfinite(processor.apply(np.zeros((1, end + 1)))).all()
-        assert processor.n_departed == 1
-    assert "token 2 of a request, id 1193, is not allowed; it is guided no more" in caplog.text
 
 
 torch_is_needed = pytest.mark.slow

@@ -15,7 +15,8 @@ import tokdfa
 from tests.support.guided import guided, some_languages
 from tokdfa.base.errors import PatternError, TokdfaError, TokenStreamError, WrongTypeError
 from tokdfa.integrations.guide_requests import request_of
-from tokdfa.integrations.guided import GuidedLogits, GuidedRequests
+from tokdfa.integrations.guided import GuidedLogits
+from tokdfa.integrations.guided_vllm import GuidedRequests
 
 TOKENIZER = tokdfa.default_tokenizer()
 END = TOKENIZER.n_ids
@@ -106,8 +107,9 @@ def test_prompts_and_numbers_that_transformers_cannot_have() -> None:
     with pytest.raises(TokenStreamError, match=r"^token 2 of the prompt: the prompt is not canonical .*: 1193 "):
         GuidedLogits(guide, prompt=True)(np.array([[64, 261, 1193]]), scores)
     alone = TOKENIZER.guide("le man", end=END, vocab_size=END + 1)
-    with pytest.raises(PatternError, match=r"can follow the prompt so that its ids remain \(guide\(\.\.\., prompt=ids"):
-        GuidedLogits(alone, prompt=True)(np.array([TOKENIZER.encode("a sing").tolist()]), scores)
+    with pytest.raises(PatternError, match=r"follow the prompt so that its ids remain: b' sing' \(guide\(.*") as error:
+        GuidedLogits(alone, prompt=True)(np.array([TOKENIZER.encode(text) for text in ("a.", "a sing")]), scores)
+    assert error.value.__notes__ == ["sequence 1 of the batch"]
     with pytest.raises(TokenStreamError, match=r"^no sequence ends within this number of ids: 1 \(the least .* 2"):
         GuidedLogits(guide, remaining=1)(np.array([[5]]), scores)
     with pytest.raises(WrongTypeError, match=r"^remaining: a number of ids is an integer"):
@@ -136,7 +138,7 @@ def test_requests_of_vllm_without_a_guide_end_at_once(caplog: pytest.LogCaptureF
         "prompt: the engine does not tell it",
     ):
         assert reason in caplog.text
-    with pytest.raises(TokdfaError, match=r"^no sequence ends within this number of ids: 2"):
+    with pytest.raises(TokdfaError, match=r"^no id ends a sequence"):
         vllm(end=None).update_state(update((0, in_time, [5], [], 2)))
 
 

@@ -25,7 +25,8 @@ def after_prompt(prefixes: PrefixAutomaton, prompt: npt.ArrayLike) -> State:
     state = _begun(prefixes, last, _opening(tokens, ids, last, b""))
     if not state.text or not prefixes.goes_on(state):
         what = "no text of the language can follow the prompt so that its ids remain"
-        raise PatternError(what, hint="guide(..., prompt=ids, heal=True) gives the last ids back")
+        ending = b"".join(map(tokens.bytes_of, ids[-1:].tolist()))
+        raise PatternError(what, value=ending, hint="guide(..., prompt=ids, heal=True) gives the last ids back")
     return state
 
 
