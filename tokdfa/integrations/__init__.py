@@ -3,9 +3,9 @@
 - `rollouts`: samples of TRL, verl, OpenRLHF, slime, miles, SkyRL, verifiers, prime-rl and vLLM, by a table of their
   records; for TRL, a reward function for GRPO and RLOO that only measures.
 - `conversations`: the ids and masks of a conversation that grows, as verl, TRL, slime and vLLM take them.
-- `guided`: guides for engines that choose ids: `generate` of transformers, vLLM, masks of another engine;
-  `guided_sglang`, a grammar backend of SGLang, and `guided_outlines`, one of outlines; `guide_requests` reads the
-  parameters of a request for a guide.
+- `guided`: guides for engines that choose ids: `generate` of transformers, masks of another engine; `guided_vllm`, a
+  logits processor of vLLM; `guided_sglang`, a grammar backend of SGLang, and `guided_outlines`, one of outlines;
+  `guide_requests` reads the parameters of a request for a guide.
 - `ray`: shards of a corpus checked by a cluster, and callable classes for its datasets; `ray_tasks` has the tasks, and
   a process for the calls that Ray would end.
 - `datatrove`: a step that checks shards, and a filter of documents; `nemo_curator`: a stage for batches of documents.

@@ -53,6 +53,49 @@ def test_generated_texts(model: Any, data: Path) -> None:
     assert texts
 
 
+def test_generated_texts_after_prompts_in_time(model: Any, data: Path) -> None:
+    """By the library's own generator, alone and in a batch that it pads: complete, valid, canonical as one text."""
+    path, language, seen = data / "vocabs" / "gpt2" / "tokenizer.json", r"( ?[a-z]+){1,9}\.", set[str]()
+    library = pytest.importorskip("tokenizers").Tokenizer.from_file(str(path))
+    ban = tokdfa.ban(tokdfa.load(path), ["e"])
+    processor = GuidedBackend(model).get_regex_logits_processor(language, ban=ban, prompt=True, remaining=6)
+    generator = outlines.Generator(model, processor=processor)
+    prompts = ["He is", "It is true that", "One two thr", "Say:", " ", "How many of them"]
+    for asked in [prompts, *prompts]:
+        is_batch = isinstance(asked, list)
+        found = (generator.batch if is_batch else generator)(asked, max_new_tokens=6, do_sample=True, top_k=0)
+        for prompt, text in zip(prompts if is_batch else [asked], found if is_batch else [found], strict=True):
+            seen.add(text)
+            assert regex.fullmatch(language, text)
+            assert "e" not in text
+            before, together = library.encode(prompt).ids, library.encode(prompt + text).ids
+            assert together[: len(before)] == before
+            assert 1 <= len(together) - len(before) <= 6
+    assert len(seen) > 6
+
+
+@pytest.mark.parametrize(
+    ("prompt", "language", "remaining", "kind", "message"),
+    [
+        (
+            "Say:",
+            " one, two, three",
+            2,
+            TokenStreamError,
+            r"^no sequence ends within this number of ids: 2 \(the least",
+        ),
+        ("a sing", "le man", None, PatternError, r"can follow the prompt so that its ids remain: b' sing' "),
+    ],
+)
+def test_requests_that_cannot_be_followed(
+    prompt: str, language: str, remaining: int | None, kind: type[Exception], message: str, model: Any
+) -> None:
+    """The generator raises the error as it is."""
+    processor = GuidedBackend(model).get_regex_logits_processor(language, prompt=True, remaining=remaining)
+    with pytest.raises(kind, match=message):
+        outlines.Generator(model, processor=processor)(prompt, max_new_tokens=9)
+
+
 def test_a_json_schema(model: Any) -> None:
     schema = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
     processor = GuidedBackend(model).get_json_schema_logits_processor(json.dumps(schema), whitespace_pattern="")

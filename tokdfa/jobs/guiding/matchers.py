@@ -20,7 +20,7 @@ S = TypeVar("S")
 class Matcher(SuggestsNames):
     """One guided sequence: it accepts ids, keeps the state after each of them, and can take them back.
 
-    The methods have the names and meanings of xgrammar's matcher, and of the grammars of vLLM.
+    The methods have the names and meanings of vLLM's grammars; there, `accept_tokens` has the id of a request, too.
 
     Parameters
     ----------
