@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from tokdfa.automata.alphabet import Word, show
 from tokdfa.base.arrays import BoolArray, Int32Array
-from tokdfa.base.errors import AutomatonError, LimitExceededError
+from tokdfa.base.errors import Argument, AutomatonError, Hint, LimitExceededError
 from tokdfa.kernels.dfa.explicit import breadth_first, group
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def checked(value: int, bound: int, what: str, where: str) -> int:
 def check_budget(what: str, count: int, limit: int, of: str = "the explicit DFA would have") -> None:
     """Raise LimitExceededError if `count` exceeds `limit`."""
     if count > limit:
-        raise LimitExceededError(f"{of} more than {limit} {what}", hint=f"raise max_{what}")
+        raise LimitExceededError(f"{of} more than {limit} {what}", hint=Hint("raise ", Argument(f"max_{what}")))
 
 
 class DeadEndWarning(UserWarning):

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import get_ident
 
-from tokdfa.base.errors import LimitExceededError
+from tokdfa.base.errors import Argument, Hint, LimitExceededError
 
 DEFAULT_MAX_STATES = 20_000
 DEFAULT_MAX_SECONDS = 20.0
@@ -73,23 +73,23 @@ class Budget:
         """Raise an error if the time is up, or the time of all budgets together."""
         total = _TOTAL.get()
         if total is not None and total is not self and total._is_over():
-            raise LimitExceededError(TIME_IS_UP, hint="raise max_seconds")
+            raise LimitExceededError(TIME_IS_UP, hint=Hint("raise ", Argument("max_seconds")))
         if self._is_over():
             what = f"{self.what} takes more than {self.max_seconds:g} seconds to build"
-            raise LimitExceededError(what, hint="narrow it, or raise max_seconds")
+            raise LimitExceededError(what, hint=Hint("narrow it, or raise ", Argument("max_seconds")))
 
     def check_states(self, count: int) -> None:
         """Raise an error if there are more than `max_states` states or the time is up."""
         if count > self.max_states:
             what = f"{self.what} has more than {self.max_states} states"
-            raise LimitExceededError(what, hint="narrow it, or raise max_states")
+            raise LimitExceededError(what, hint=Hint("narrow it, or raise ", Argument("max_states")))
         self.check_time()
 
     def check_byte_states(self, count: int) -> None:
         """Raise an error if there are more than `max_byte_states` states or the time is up."""
         if count > self.max_byte_states:
             what = f"{self.what} has more than {self.max_byte_states} states over bytes"
-            raise LimitExceededError(what, hint="narrow it, or raise max_states")
+            raise LimitExceededError(what, hint=Hint("narrow it, or raise ", Argument("max_states")))
         self.check_time()
 
     def check_size(self, entries: int, what: str) -> None:

@@ -5,13 +5,16 @@ Each is a :class:`TokdfaError` and states the problem, the value, its location a
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 __all__ = [
     "AlphabetError",
+    "Argument",
     "AutomatonError",
     "DictionaryError",
     "FileFormatError",
+    "Hint",
     "ImproperDictionaryError",
     "KernelError",
     "LimitExceededError",
@@ -40,6 +43,40 @@ def _clip(text: str) -> str:
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:half]} … {text[-half:]}"
 
 
+class Argument(NamedTuple):
+    """An argument that a hint names, as data: each surface spells it in its own way, and ``str`` is Python's."""
+
+    name: str
+    value: str | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.value is None else f'{self.name}="{self.value}"'
+
+
+class Hint(str):
+    """A hint with arguments in it; as a string, they are spelled as in Python.
+
+    Examples
+    --------
+    >>> hint = Hint("choose ", Argument("level", "byte"), ", or raise ", Argument("max_states"))
+    >>> print(hint)
+    choose level="byte", or raise max_states
+    >>> hint.spelled(lambda argument: f"--{argument.name}")
+    'choose --level, or raise --max_states'
+    """
+
+    _parts: tuple[str | Argument, ...]
+
+    def __new__(cls, *parts: str | Argument) -> Hint:
+        hint = super().__new__(cls, "".join(map(str, parts)))
+        hint._parts = parts
+        return hint
+
+    def spelled(self, spell: Callable[[Argument], str]) -> str:
+        """Return the hint with each argument as `spell` writes it."""
+        return "".join(spell(part) if isinstance(part, Argument) else part for part in self._parts)
+
+
 class TokdfaError(ValueError):
     """The base class of all errors that tokdfa raises.
 
@@ -52,7 +89,7 @@ class TokdfaError(ValueError):
     where : str, optional
         Where the value is: a file, line, byte offset, rule index or JSON path.
     hint : str, optional
-        The remedy.
+        The remedy; a :class:`Hint` if it names arguments.
 
     Attributes
     ----------
@@ -75,12 +112,15 @@ class TokdfaError(ValueError):
         self.value = None if value is _MISSING else value
         self.where = where
         self.hint = hint
-        message = f"{_clip(where)}: {_clip(what)}" if where else _clip(what)
-        if value is not _MISSING:
-            message += f": {_shorten(value)}"
-        if hint:
-            message += f" ({_clip(hint)})"
-        super().__init__(" ".join(message.splitlines()))
+        self._shown = "" if value is _MISSING else f": {_shorten(value)}"
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        message = f"{_clip(self.where)}: {_clip(self.what)}" if self.where else _clip(self.what)
+        message += self._shown
+        if self.hint:
+            message += f" ({_clip(self.hint)})"
+        return " ".join(message.splitlines())
 
 
 class AlphabetError(TokdfaError):

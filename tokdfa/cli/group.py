@@ -14,7 +14,7 @@ import click
 from click.shell_completion import CompletionItem, shell_complete
 
 import tokdfa
-from tokdfa.base.errors import TokdfaError
+from tokdfa.base.errors import Argument, Hint, TokdfaError
 from tokdfa.base.suggestions import nearest
 from tokdfa.cli.output import escaped
 
@@ -153,41 +153,25 @@ def _with_arguments(command: click.Command) -> str:
     return head + "".join(f"{each}\n\n" for each in told) + mark + rest
 
 
-# A keyword, perhaps with its value: max_states, or level="byte".
-_KEYWORD = re.compile(r"""(?<![\w-])(?P<name>[a-z_]+)(?:=(["']?)(?P<value>[\w.-]+)\2)?(?!\w)""")
-
-
 class _Context(click.Context):
     # click writes UTF-8 even if stdout is ASCII, so characters that cannot be shown are escaped beforehand.
     def get_help(self) -> str:
         return escaped(super().get_help())
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        """Leave a command; an error about the keyword of a function names the option that it was given by."""
+        """Leave a command; an error about arguments of a function names the options that they were given by."""
         if isinstance(error, TokdfaError):
-            where, message = self._option_of(error), str(error)
-            if where is not None:
-                message = f"{where}: {message.removeprefix(f'{error.where}: ')}"
-                error.where = where
-            # Only hints speak of keywords; the rest may quote the user's data.
-            hint = f"({error.hint})"
-            if message.endswith(hint):
-                message = message.removesuffix(hint) + self._with_options(hint)
-            error.args = (message,)
+            error.where = self._option_of(error) or error.where
+            if isinstance(error.hint, Hint):
+                error.hint = error.hint.spelled(self._spelled)
         super().__exit__(kind, error, trace)
 
-    def _with_options(self, hint: str) -> str:
-        """Return a hint with options for keywords: ``special="keep"`` is --special keep, max_states --max-states."""
-        longest = (max(each.opts, key=len) for each in self.command.params if isinstance(each, click.Option))
-        options = {option.removeprefix("--").replace("-", "_"): option for option in longest}
-
-        def option(found: re.Match[str]) -> str:
-            name, value = found["name"], found["value"]
-            if name not in options or (value is None and "_" not in name):
-                return found[0]
-            return options[name] if value is None else f"{options[name]} {value}"
-
-        return _KEYWORD.sub(option, hint)
+    def _spelled(self, argument: Argument) -> str:
+        """Return an argument as an option, such as ``--special keep``; as in Python if the command has none."""
+        option = f"--{argument.name.replace('_', '-')}"
+        if not any(option in each.opts for each in self.command.params):
+            return str(argument)
+        return option if argument.value is None else f"{option} {argument.value}"
 
     def _option_of(self, error: TokdfaError) -> str | None:
         """Return where an error is if that is an option, by its name or its value, or the only pattern."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.base.arrays import BoolArray, Int32Array
-from tokdfa.base.errors import TokenStreamError, WrongTypeError
+from tokdfa.base.errors import Argument, Hint, TokenStreamError, WrongTypeError
 from tokdfa.base.suggestions import SuggestsNames, expect
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.stop_strings import StopStrings
@@ -293,7 +293,7 @@ def _check(tokenizer: AnyTokenizer, stops: tuple[object, ...], special: str) -> 
         within = next((each for each in dropped if each.text in stop), None)
         if within is not None:
             what = "a stop string with a special token in it, which is dropped from the text"
-            hint = f'keep special tokens (special="keep"), or stop at the id {within.id}'
+            hint = Hint("keep special tokens (", Argument("special", "keep"), f"), or stop at the id {within.id}")
             raise WrongTypeError(what, value=stop, where=where, hint=hint)
 
 

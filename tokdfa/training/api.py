@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from tokdfa.automata.alphabet import Word
 from tokdfa.automata.dictionary import Dictionary
-from tokdfa.base.errors import TrainingError
+from tokdfa.base.errors import Argument, Hint, TrainingError
 from tokdfa.base.suggestions import wrong_argument
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 from tokdfa.training.corpus import Corpus, PieceCounts, with_marks
@@ -43,9 +43,8 @@ class Reading:
 
     def __post_init__(self) -> None:
         if self.end_of_word is not None and self.level == "byte":
-            raise TrainingError(
-                f"{self.mark} marks words made of characters, not of bytes", hint='choose level="character"'
-            )
+            what = f"{self.mark} marks words made of characters, not of bytes"
+            raise TrainingError(what, hint=Hint("choose ", Argument("level", "character")))
 
     @property
     def suffix(self) -> str | None:

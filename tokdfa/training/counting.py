@@ -19,7 +19,15 @@ import numpy.typing as npt
 
 from tokdfa.base.arrays import Int64Array, Uint8Array
 from tokdfa.base.atomic import write_atomically
-from tokdfa.base.errors import FileFormatError, LimitExceededError, PatternError, TokenStreamError, TrainingError
+from tokdfa.base.errors import (
+    Argument,
+    FileFormatError,
+    Hint,
+    LimitExceededError,
+    PatternError,
+    TokenStreamError,
+    TrainingError,
+)
 from tokdfa.base.files import read_named
 from tokdfa.regex.unicode.utf8 import byte_offsets
 from tokdfa.tokenizers.pretokenizers.certain import CONTEXT, CertainPairs
@@ -62,9 +70,8 @@ class CorpusSplitter:
         self._normalizer = normalizer
         self._pretokenizer: PreTokenizer | None = None
         if normalizer is not None and unit != "line":
-            raise TrainingError(
-                "a normalizer rewrites lines, and here a whole file is split", hint='choose unit="line"'
-            )
+            what = "a normalizer rewrites lines, and here a whole file is split"
+            raise TrainingError(what, hint=Hint("choose ", Argument("unit", "line")))
         if isinstance(name, PreTokenizer):
             self._pretokenizer = name
         elif name == "whitespace":

@@ -13,7 +13,7 @@ import numpy as np
 
 from tokdfa.automata.alphabet import Kind, TokenAlphabet, Word
 from tokdfa.automata.dictionary import Dictionary
-from tokdfa.base.errors import TrainingError, UnsupportedFeatureError
+from tokdfa.base.errors import Argument, Hint, TrainingError, UnsupportedFeatureError
 from tokdfa.kernels.train.merging import Wanted
 from tokdfa.tokenizers.formats import read
 from tokdfa.tokenizers.formats.by_piece import ByPieceContents
@@ -161,7 +161,7 @@ class ListedMerges:
         if self.is_bytewise != (kind == "bytes") and len(self):
             found, needed = ("bytes", "byte") if self.is_bytewise else ("characters", "character")
             what = f"the merges are over {found}, and the corpus is not read so"
-            raise TrainingError(what, hint=f'choose level="{needed}"')
+            raise TrainingError(what, hint=Hint("choose ", Argument("level", needed)))
         if kind == "bytes":
             return self
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tokdfa.automata.alphabet import Kind, TokenAlphabet, Word, concatenate, iter_symbols
 from tokdfa.base.arrays import Int32Array
-from tokdfa.base.errors import TrainingError
+from tokdfa.base.errors import Argument, Hint, TrainingError
 from tokdfa.regex.unicode.utf8 import GPT2_ORDER
 
 TieRule: TypeAlias = Literal["first-seen", "oldest-pair", "huggingface", "rustbpe", "sentencepiece", "subword-nmt"]
@@ -78,7 +78,7 @@ class GreedyRules:
             raise TrainingError(
                 "tokenizers limits the length of tokens in a different way",
                 value=self.max_token_length,
-                hint="leave max_token_length out, or use another tie rule",
+                hint=Hint("leave ", Argument("max_token_length"), " out, or use another tie rule"),
             )
 
 

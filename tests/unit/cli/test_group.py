@@ -75,6 +75,28 @@ def test_wrong_arguments_are_answered_with_the_usage(
     assert said in line
 
 
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (
+            "train FILE --merges 1 -o FILE.new --max-token-length 3 --tie huggingface",
+            "leave --max-token-length out, or",
+        ),
+        ("train FILE --merges 1 -o FILE.new --end-of-word attached", "choose --level character"),
+        ("locality FILE --language a{9} --max-seconds 1e-9", "narrow it, or raise --max-seconds"),
+        # An argument without an option keeps its name in Python.
+        ("locality FILE --language .*a.{16}", "narrow it, or raise max_states"),
+    ],
+)
+def test_hints_name_options_for_arguments(
+    arguments: str, hint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "merges.txt").write_text("a a\n")
+    assert commands.run(*arguments.replace("FILE", str(tmp_path / "merges.txt")).split()) == 2
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "error" in line]
+    assert f"({hint}" in line
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_has_two_examples_and_one_line_of_exit_statuses(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert commands.run(name, "--help") == 0

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.base.arrays import Int32Array, Int64Array
-from tokdfa.base.errors import TokenStreamError, WrongTypeError
+from tokdfa.base.errors import Argument, Hint, TokenStreamError, WrongTypeError
 from tokdfa.base.suggestions import expect
 from tokdfa.jobs.alignment.result import Alignment, Side
 from tokdfa.jobs.alignment.spelling import spelled_words
@@ -136,6 +136,10 @@ def _different(units: kernels.Units, sides: tuple[_Stream, _Stream], drops: bool
     where = f"byte {byte - int(units.offsets[units.texts[document]])}, tokens {indices[0]} and {indices[1]}"
     if len(sides[0].bounds) > 2:
         where = f"document {document}, {where}"
-    hint = 'control tokens add nothing; special="keep" spells them' if drops else 'special="drop" drops control tokens'
+    hint = (
+        Hint("control tokens add nothing; ", Argument("special", "keep"), " spells them")
+        if drops
+        else Hint(Argument("special", "drop"), " drops control tokens")
+    )
     what = f"the streams are of different texts, {shown[0]} in A and {shown[1]} in B"
     return TokenStreamError(what, where=where, hint=hint)
