@@ -132,6 +132,7 @@ _FILES = frozenset(
 _ARGUMENTS = {
     "TOK": "TOK is a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, or a folder "
     "with one.",
+    "TEXT": "TEXT is taken as it is; - is standard input.",
     "IDS": "IDS is a store of ids, such as .npy, .bin, .ds, .parquet or .jsonl, or the folder of a dataset; or - for "
     "standard input.",
     "PATH": "PATH is a file of ids, such as .npy, .bin, .ds, .parquet or .jsonl, a folder, the prefix of Megatron's "

@@ -217,23 +217,25 @@ def check_one_text(text: str | None, path: str | None, does: str, *, escapes: bo
     """
     if (text is None) == (path is None):
         raise click.UsageError("give either TEXT or --file F, and not both")
-    if escapes and text is None:
-        raise click.UsageError("--escapes is for TEXT; a file is read as it is")
-    if text is not None and _is_file(text):
+    if escapes and text in (None, "-"):
+        raise click.UsageError("--escapes is for TEXT; a file and standard input are read as they are")
+    if text is not None and text != "-" and _is_file(text):
         remark(f"{text} is taken as a text, and there is a file of this name (--file {text} {does} the file)")
 
 
 def read_text(text: str | None, path: str | None, *, escapes: bool = False) -> str:
-    """Return the text, as :func:`given_text` does, or the text of the file; - is standard input."""
-    if text is not None:
+    """Return the text, as :func:`given_text` does, or the text of the file; - is standard input for both."""
+    if text is not None and text != "-":
         return given_text(text, escapes=escapes)
-    assert path is not None
-    data = sys.stdin.buffer.read() if path == "-" else read_named(path)
+    if path is None or path == "-":
+        name, data = "standard input", sys.stdin.buffer.read()
+    else:
+        name, data = path, read_named(path)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         bad = data[error.start : error.start + 4]
-        raise AlphabetError("not UTF-8", value=bad, where=f"{path}, byte {error.start}") from None
+        raise AlphabetError("not UTF-8", value=bad, where=f"{name}, byte {error.start}") from None
 
 
 def _is_file(text: str) -> bool:

@@ -21,8 +21,13 @@ from tokdfa.jobs.splices.parts import Slot
 def test_a_text_a_file_or_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "text.txt"
     path.write_bytes("é\r\n".encode())
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\n")))
-    assert [read_text("x", None), read_text(None, str(path)), read_text(None, "-")] == ["x", "é\r\n", "a\n"]
+    assert [read_text("x", None), read_text(None, str(path))] == ["x", "é\r\n"]
+    for text, file in ("-", None), (None, "-"):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\n")))
+        assert read_text(text, file) == "a\n"
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\xc3")))
+        with pytest.raises(AlphabetError, match="standard input, byte 1: not UTF-8"):
+            read_text(text, file)
     path.write_bytes(b"a\xc3")
     with pytest.raises(AlphabetError, match="byte 1: not UTF-8"):
         read_text(None, str(path))
@@ -101,6 +106,7 @@ def test_the_pattern_of_a_slot_has_escapes_of_its_own() -> None:
     [
         ["splice", "TOK", "--regex", "--before", r"\n"],
         ["encode", "TOK", "--file", "TOK"],
+        ["encode", "TOK", "-"],
         ["cuts", "TOK", "TOK"],
         ["search", "TOK", "a", "TOK"],
     ],
@@ -108,3 +114,18 @@ def test_the_pattern_of_a_slot_has_escapes_of_its_own() -> None:
 def test_escapes_without_a_text_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert commands.run(*arguments, "--escapes") == 2
     assert "--escapes is for" in capsys.readouterr().err
+
+
+def test_a_dash_is_standard_input_for_texts_as_for_ids(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tok = tmp_path / "tokenizer.json"
+    tok.write_bytes(as_bytes(tokenizer_json([(b"a", b"b")])))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-").write_text("a file of this name is not meant")
+    for name in ("encode", "split"):
+        assert commands.run(name, tok, "ab\n") == 0
+        expected = capsys.readouterr()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"ab\n")))
+        assert commands.run(name, tok, "-") == 0
+        assert capsys.readouterr() == expected
