@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from tokdfa.automata.texts import ANYTHING, Language, apart, iter_least, language_of
 from tokdfa.base.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
@@ -144,6 +145,7 @@ def _completed(tokenizer: Tokenizer, found: SplitTexts, left: Sequence[Part], ri
     return SplitTexts(before, after, ids[0], ids[1], ids[2], found.shortest)
 
 
+@lru_cache(maxsize=64)
 def _least(part: Part) -> str:
     if isinstance(part, str):
         return part
