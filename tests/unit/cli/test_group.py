@@ -84,8 +84,6 @@ def test_wrong_arguments_are_answered_with_the_usage(
         ),
         ("train FILE --merges 1 -o FILE.new --end-of-word attached", "choose --level character"),
         ("locality FILE --language a{9} --max-seconds 1e-9", "narrow it, or raise --max-seconds"),
-        # An argument without an option keeps its name in Python.
-        ("locality FILE --language .*a.{16}", "narrow it, or raise max_states"),
     ],
 )
 def test_hints_name_options_for_arguments(
