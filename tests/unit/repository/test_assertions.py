@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import sources
+
 TESTS = Path(__file__).parents[2]
 FILES = sorted(TESTS.rglob("test_*.py"))
 SHORTEST = 16
@@ -15,7 +17,7 @@ SHORTEST = 16
 
 def functions_of(source: str) -> Iterator[ast.FunctionDef]:
     """Yield the functions of a source that pytest runs."""
-    for node in ast.walk(ast.parse(source)):
+    for node in sources.statements(source):
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
             yield node
 
@@ -23,8 +25,7 @@ def functions_of(source: str) -> Iterator[ast.FunctionDef]:
 def asserts(test: ast.FunctionDef) -> bool:
     """Whether a test has an assertion: `assert`, `pytest.raises` or a helper with a name that begins with assert_."""
     nodes = [*ast.walk(test)]
-    called = (node.func for node in nodes if isinstance(node, ast.Call))
-    names = [ast.unparse(function).rpartition(".")[2] for function in called]
+    names = [sources.called(node) for node in nodes if isinstance(node, ast.Call)]
     return any(isinstance(node, ast.Assert) for node in nodes) or any(
         name in ("raises", "warns") or name.startswith("assert_") for name in names
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-import io
 import json
 import re
-import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.support import sources
 
 ROOT = Path(__file__).parents[3]
 
@@ -36,14 +36,12 @@ SENTENCE = re.compile(r"[A-Za-z,;:]+(?: [A-Za-z,;:`']+){3}")
 
 def python_prose(source: str, *, messages: bool = True) -> Iterator[str]:
     """Yield the docstrings and comments of a Python module, and its messages, unless they are quoted by tests."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(ast.parse(source)) if messages else sources.statements(source):
         if messages and isinstance(node, ast.Constant) and isinstance(node.value, str) and SENTENCE.search(node.value):
             yield node.value
         elif not messages and isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
             yield ast.get_docstring(node) or ""
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.string.lstrip("#")
+    yield from sources.comments(source)
 
 
 def prose(path: Path) -> Iterator[str]:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import sources
+
 ROOT = Path(__file__).parents[3]
 
 
@@ -46,7 +48,7 @@ def test_public_names_are_listed_once_for_type_checkers_and_for_python() -> None
 
 def imported(source: str) -> Iterator[str]:
     """Yield the names of the modules that a source imports, inside functions too."""
-    for node in ast.walk(ast.parse(source)):
+    for node in sources.statements(source):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

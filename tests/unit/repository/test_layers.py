@@ -34,7 +34,7 @@ BY_STRING = {
 def imports_by_string(source: str) -> bool:
     """Whether a source has a function that imports a module by a string."""
     names = {"import_module", "__import__", "importlib"}
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(ast.parse(source)) if any(name in source for name in names) else ():
         if isinstance(node, ast.Name | ast.Attribute):
             found = {node.id if isinstance(node, ast.Name) else node.attr}
         elif isinstance(node, ast.Import):

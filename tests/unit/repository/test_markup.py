@@ -17,6 +17,8 @@ from docutils.frontend import get_default_settings
 from docutils.parsers.rst import Parser
 from docutils.utils import new_document
 
+from tests.support import sources
+
 ROOT = Path(__file__).parents[3]
 # Roles of Sphinx, which docutils does not know.
 ROLES = re.compile(r":(?:py:)?(?:attr|class|data|exc|func|meth|mod|obj|ref):(?=`)")
@@ -26,11 +28,14 @@ LISTS = re.compile(r"^(?:Attributes|Parameters|Raises|Returns|Yields)\n-+$", re.
 BLOCK_OF_CLICK = re.compile(r"^\\b\n(.+):$\n", re.MULTILINE)
 HEADING = re.compile(r"^[A-Z][A-Za-z ]+\n-{3,}$", re.MULTILINE)
 
+# A line of words has no markup, and every second docstring is one.
+PLAIN = re.compile(r"[A-Z][A-Za-z0-9 ,;.()'-]*")
+
 
 def docstrings() -> Iterator[tuple[str, str]]:
     """Yield the place and the text of each docstring of the package."""
     for path in sorted((ROOT / "tokdfa").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in sources.statements(path.read_text("utf-8")):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
                 yield f"{path.relative_to(ROOT).as_posix()}, {getattr(node, 'name', 'module')}", text
 
@@ -66,7 +71,7 @@ SETTINGS.halt_level = 6
 
 
 def test_docstrings_are_well_formed() -> None:
-    found = [(place, faults(text)) for place, text in docstrings()]
+    found = [(place, [] if PLAIN.fullmatch(text) else faults(text)) for place, text in docstrings()]
     assert len(found) > 1500
     assert [(place, wrong) for place, wrong in found if wrong] == []
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.support import sources
+
 TESTS = Path(__file__).parents[2]
 CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*")
 
@@ -15,7 +17,7 @@ def assigned_constants(source: str) -> Iterator[str]:
     """Yield the constants that are assigned as attributes, by ``setattr`` or by a statement."""
     for node in ast.walk(ast.parse(source)):
         targets: list[ast.expr] = []
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "setattr":
+        if isinstance(node, ast.Call) and sources.called(node) == "setattr":
             # Of an object and a name, or of a path with the name at its end.
             name = next((each.value for each in node.args[:2] if isinstance(each, ast.Constant)), "")
             if CONSTANT.fullmatch(str(name).rpartition(".")[2]):
@@ -46,11 +48,11 @@ module.MAX += 1
 
 
 def test_no_test_assigns_a_constant() -> None:
-    sources = sorted(TESTS.rglob("*.py"))
-    assert len(sources) > 100
+    paths = sorted(TESTS.rglob("*.py"))
+    assert len(paths) > 100
     found = [
         f"{name} in {path.relative_to(TESTS)}"
-        for path in sources
+        for path in paths
         if path != Path(__file__)
         for name in assigned_constants(path.read_text(encoding="utf-8"))
     ]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tokdfa
+from tests.support import sources
 from tests.support.byte_tokenizers import tokenizer_of
 from tests.support.families import FAMILIES
 from tests.support.longest_prefix import LongestPrefix
@@ -118,7 +119,7 @@ def test_four_classes_check_streams_and_one_place_chooses_among_them() -> None:
     package = Path(tokdfa.__file__).parent
     engines, importers = set(), set()
     for path in sorted(package.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in sources.statements(path.read_text(encoding="utf-8")):
             if isinstance(node, ast.ClassDef) and path.is_relative_to(package / "jobs" / "validation"):
                 methods = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
                 engines |= {node.name} if {"feed", "finish"} <= methods else set()
