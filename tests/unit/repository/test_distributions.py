@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
+REPOSITORY = "https://example.org/owner/tokdfa"
 
 COMPILER = """#!{python}
 import sys
@@ -49,7 +50,7 @@ def checkout(tracked: list[str], tmp_path_factory: pytest.TempPathFactory) -> Pa
     return folder
 
 
-def _build(checkout: Path, kind: str, folder: Path, repository: str = "") -> Path:
+def _build(checkout: Path, kind: str, folder: Path) -> Path:
     """Let the backend make a distribution with a compiler that makes something of everything, at once."""
     folder.mkdir(parents=True)
     compiler = folder / "cc"
@@ -64,11 +65,16 @@ def _build(checkout: Path, kind: str, folder: Path, repository: str = "") -> Pat
         text=True,
         env=os.environ
         | {"CC": str(compiler), "SOURCE_DATE_EPOCH": "1700000000", "PYTHONPATH": str(backend)}
-        | {"TOKDFA_REPOSITORY": repository},
+        | {"TOKDFA_REPOSITORY": "" if kind == "editable" else REPOSITORY},
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return folder / done.stdout.splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def distributions(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return {kind: _build(checkout, kind, tmp_path_factory.mktemp(kind) / "one") for kind in ("sdist", "wheel")}
 
 
 def _hash(path: Path) -> str:
@@ -76,9 +82,9 @@ def _hash(path: Path) -> str:
 
 
 def test_a_source_distribution_holds_all_files_and_nothing_that_was_compiled(
-    checkout: Path, tracked: list[str], tmp_path: Path
+    distributions: dict[str, Path], tracked: list[str], tmp_path: Path
 ) -> None:
-    made = _build(checkout, "sdist", tmp_path / "one")
+    made = distributions["sdist"]
     with tarfile.open(made) as archive:
         stem = made.name.removesuffix(".tar.gz")
         assert archive.getnames() == [f"{stem}/{name}" for name in [*sorted(tracked), "PKG-INFO"]]
@@ -87,21 +93,21 @@ def test_a_source_distribution_holds_all_files_and_nothing_that_was_compiled(
     assert _hash(_build(tmp_path / "unpacked" / stem, "sdist", tmp_path / "two")) == _hash(made)
 
 
-def test_a_wheel_holds_compiled_kernels_and_no_sources_in_c(checkout: Path, tmp_path: Path) -> None:
-    made = [_build(checkout, "wheel", tmp_path / name) for name in ("one", "two")]
-    assert _hash(made[0]) == _hash(made[1])
-    with zipfile.ZipFile(made[0]) as archive:
+def test_a_wheel_holds_compiled_kernels_and_no_sources_in_c(
+    checkout: Path, distributions: dict[str, Path], tmp_path: Path
+) -> None:
+    made = distributions["wheel"]
+    assert _hash(_build(checkout, "wheel", tmp_path / "two")) == _hash(made)
+    with zipfile.ZipFile(made) as archive:
         names = archive.namelist()
     assert {"tokdfa/kernels/_kernels.so", "tokdfa/kernels/_ffi.py", "tokdfa/py.typed"} <= {*names}
     assert not [name for name in names if name.endswith((".c", ".h")) or "kernels/backend" in name or "tests/" in name]
     # Without the library, which takes some 350,000 bytes more.
-    assert made[0].stat().st_size < 1_900_000
+    assert made.stat().st_size < 1_900_000
 
 
-def test_links_on_the_page_of_an_index_are_absolute_and_lead_to_files(checkout: Path, tmp_path: Path) -> None:
-    repository = "https://example.org/owner/tokdfa"
-    for kind in ("wheel", "sdist"):
-        made = _build(checkout, kind, tmp_path / kind, repository)
+def test_links_on_the_page_of_an_index_are_absolute_and_lead_to_files(distributions: dict[str, Path]) -> None:
+    for kind, made in distributions.items():
         if kind == "wheel":
             with zipfile.ZipFile(made) as archive:
                 (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
@@ -114,12 +120,12 @@ def test_links_on_the_page_of_an_index_are_absolute_and_lead_to_files(checkout: 
         links = re.findall(r"(!?)\[[^\]]*\]\(([^)]*)\)", text)
         assert len(links) > 20
         for picture, link in links:
-            address = f"{repository}/{'raw' if picture else 'blob'}/v{version}/"
+            address = f"{REPOSITORY}/{'raw' if picture else 'blob'}/v{version}/"
             if link.startswith(address):
                 assert (ROOT / link.removeprefix(address).partition("#")[0]).is_file(), link
             else:
                 assert link.startswith(("https://", "#")), link
-        assert sum(link.startswith(repository) for _, link in links) > 20
+        assert sum(link.startswith(REPOSITORY) for _, link in links) > 20
 
 
 def test_the_recipe_for_conda_requires_what_the_package_requires() -> None:
