@@ -253,11 +253,20 @@ class Found:
 def apart(contents: Iterable[str]) -> frozenset[str]:
     """Return the texts that share nothing with another one of them, or with themselves, in any text that has both."""
     every = {*contents}
+    return frozenset(every.difference(*({content} | others for content, others in _meetings(every))))
+
+
+def overlapping(contents: Iterable[str]) -> bool:
+    """Return whether two different texts of some overlap, as :func:`overlap` says."""
+    return any(others - {content} for content, others in _meetings({*contents}))
+
+
+def _meetings(every: set[str]) -> Iterator[tuple[str, set[str]]]:
+    """Yield texts with those that share something with them, perhaps themselves, in a text that has both."""
     begun: dict[str, set[str]] = {}
     for content in every:
         for n in range(1, len(content) + 1):
             begun.setdefault(content[:n], set()).add(content)
-    meeting: set[str] = set()
     for content in every:
         for at in range(len(content)):
             # Contents that begin within this one and continue beyond it, or end with it.
@@ -265,8 +274,7 @@ def apart(contents: Iterable[str]) -> frozenset[str]:
             # Contents within this one.
             others |= {content[at:end] for end in range(at + 1, len(content) + 1)} & every - {content}
             if others:
-                meeting |= {content} | others
-    return frozenset(every - meeting)
+                yield content, others
 
 
 def overlap(one: str, other: str) -> bool:

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from tokdfa.automata.texts import PLAIN, Found, Scan, apart, overlap
+from tokdfa.automata.texts import PLAIN, Found, Scan, apart, overlap, overlapping
 
 
 def by_search(contents: list[str], text: str) -> list[tuple[int, str]]:
@@ -57,3 +57,4 @@ def test_texts_that_are_apart_overlap_none() -> None:
             and not any(overlap(one, other) for other in contents)
         }
         assert apart(contents) == alone, contents
+        assert overlapping(contents) == any(overlap(one, other) for one in contents for other in contents), contents

@@ -14,7 +14,7 @@ from typing import cast
 
 import numpy as np
 
-from tokdfa.automata.texts import Language, apart, overlap
+from tokdfa.automata.texts import Language, apart, overlap, overlapping
 from tokdfa.base.budget import Budget
 from tokdfa.base.errors import LimitExceededError, PatternError, UnsupportedFeatureError
 from tokdfa.jobs.splices.seam import Seam
@@ -227,7 +227,7 @@ class Ground:
             spaced = next((text for text in queue if {*text} & {*self.rewrites.spaces}), None)
             if spaced is not None:
                 raise UnsupportedFeatureError("a special token has a space that is replaced before", value=spaced)
-        if len(levels) > 1 and any(overlap(one, other) for one in queue for other in queue):
+        if len(levels) > 1 and overlapping(queue):
             raise UnsupportedFeatureError("special tokens that are found one after the other overlap")
         return {*queue}
 

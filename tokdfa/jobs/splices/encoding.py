@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
-from tokdfa.automata.texts import overlap
+from tokdfa.automata.texts import overlapping
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import AlphabetError, PatternError, UnsupportedFeatureError
 from tokdfa.base.suggestions import expect
@@ -202,7 +202,7 @@ def rule_of(
         return Rule("llama.cpp", with_specials(tokenizer, "found"), ids)
     lengths = sorted({len(content.encode()) for content in contents}, reverse=True)
     is_rewritten = tokenizer.why_not("spelling") is not None
-    if is_rewritten and any(overlap(one, other) for one in contents for other in contents):
+    if is_rewritten and overlapping(contents):
         raise UnsupportedFeatureError("special tokens that llama.cpp finds one after the other overlap")
     kept = [
         replace(_bare(special), level=0 if is_rewritten else lengths.index(len(special.content.encode())))
