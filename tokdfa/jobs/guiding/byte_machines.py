@@ -160,6 +160,13 @@ def product(
 
     It has the states from `also`, pairs of states other than the initial ones, too: these are states 2, 3, ...
     """
+    return paired(first, second, outside=outside, also=also)[0]
+
+
+def paired(
+    first: ByteMachine, second: ByteMachine, *, outside: bool = False, also: Sequence[tuple[int, int]] = ()
+) -> tuple[ByteMachine, Int32Array]:
+    """Return a product, and the state of the first automaton for each of its states."""
     width = len(second.table)
     if len(first.table) * width > MAX_PAIRS:
         what = "the automata have too many pairs of states"
@@ -188,7 +195,8 @@ def product(
     keys = np.concatenate(layers)
     final = first.final[keys // width] & (second.final[keys % width] != outside)
     table = number[np.concatenate(rows)]
-    return ByteMachine(table, column.reshape(-1).astype(np.int32), final, 1)
+    made = ByteMachine(table, column.reshape(-1).astype(np.int32), final, 1)
+    return made, (keys // width).astype(np.int32)
 
 
 def merged(machine: ByteMachine) -> tuple[ByteMachine, Int32Array]:

@@ -102,8 +102,9 @@ def forced(
     Parameters
     ----------
     tokenizer : AnyTokenizer
-        As for :func:`tokdfa.guide`, unless it puts a space before texts, or removes one. If it normalizes texts, those
-        of the language that it would change are left out.
+        As for :func:`tokdfa.guide`. Texts of the language that it would change have no canonical ids, and are left out.
+        Llama-2 puts a space before each text that is encoded, so only text that is forced from the beginning on can
+        have the ids of the whole text.
     language : str or TokenDFA
         See :func:`tokdfa.guide`.
     longest : int
@@ -145,9 +146,6 @@ def forced(
     if language is None:
         raise WrongTypeError("a language is a regular expression or an automaton over bytes", value=language)
     tokens = tokens_of(tokenizer)
-    if not tokens.beginnings.are_plain:
-        what = "spaces at the beginning of texts are changed, so forced text that is encoded alone has other ids"
-        raise UnsupportedFeatureError(what, value=tokenizer.algorithm)
     jumps = Jumps(start_of(tokens, Wanted(language), None).prefixes)
     holds = is_same_everywhere(jumps, limits.max_moves)
     # Up to `longest` bytes, or fewer if too many moves lead there.
@@ -158,8 +156,9 @@ def forced(
     witness = None if holds else find_difference(jumps, limits.max_searched)
     if witness is not None:
         _check_by_encoding(tokenizer, witness)
-    n_forced = sum(jumps.of(state) is not None for state in range(1, jumps.prefixes.texts.n_states + 1))
-    return Forcing(holds, n_forced, witness, texts=totals, differing=differing, longest=len(totals) - 1)
+    texts = jumps.prefixes.texts
+    states = {texts.wanted_state(state) for state in range(1, texts.n_states + 1) if jumps.of(state) is not None}
+    return Forcing(holds, len(states), witness, texts=totals, differing=differing, longest=len(totals) - 1)
 
 
 def _check_by_encoding(tokenizer: AnyTokenizer, found: ForcedText) -> None:
@@ -252,7 +251,10 @@ def _counts(jumps: Jumps, longest: int, max_counted: int, *, only_same: bool) ->
     for n, layer in enumerate(layers):
         finals = (ways for key, ways in layer.items() if prefixes.is_final(State(key[0], 0, *key[1:])))
         yield sum(sum(ways.values()) for ways in finals)
-        for key, ways in layer.items():
+        while layer:
+            # An id that spells no more than the space put before texts leads from the first base of this layer.
+            key = next(iter(layer))
+            ways = layer.pop(key)
             jump = jumps.of(key[2]) if only_same else None
             if jump is None:
                 left -= _count_moves(tables, tables.of(key), ways, layers[n:])
@@ -264,7 +266,6 @@ def _counts(jumps: Jumps, longest: int, max_counted: int, *, only_same: bool) ->
                         _add(layers[n + jump.size], end, number)
             if left < 0:
                 return
-        layer.clear()
 
 
 def _count_moves(tables: MoveTables, moves: Moves, ways: dict[int, int], layers: list[_Layer]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tokdfa.jobs.guiding.prefixes import MoveTables, PrefixAutomaton, State
+from tokdfa.jobs.guiding.prefixes import BaseKey, Moves, MoveTables, PrefixAutomaton, State
 
 LONGEST_FORCED = 1 << 12
 
@@ -18,12 +18,22 @@ class Jump(NamedTuple):
     size: int
 
 
+class _MovesInTexts(MoveTables):
+    """The moves with the sizes of their ids in texts: the space that is put before a text is not in it."""
+
+    def _made(self, key: BaseKey) -> Moves:
+        moves, tokens = super()._made(key), self._prefixes.tokens
+        if key[2] != self._prefixes.initial.text or not tokens.beginnings.puts_space:
+            return moves
+        return moves._replace(size=moves.size - ~tokens.special[moves.ids])
+
+
 class Jumps:
     """The texts that a language forces, by its states."""
 
     def __init__(self, prefixes: PrefixAutomaton) -> None:
         self.prefixes = prefixes
-        self.tables = MoveTables(prefixes)
+        self.tables = _MovesInTexts(prefixes)
         self._known: dict[int, Jump | None] = {}
 
     def of(self, text: int) -> Jump | None:

@@ -21,6 +21,7 @@ from tokdfa.jobs.guiding.byte_machines import (
     has_size,
     machine_of,
     merged,
+    paired,
     product,
     trimmed,
 )
@@ -113,16 +114,23 @@ def _as_bits(begin: Int32Array, ids: Int32Array, n_ids: int) -> dict[str, np.nda
 _BYTES = bytes(range(256))
 
 
+class Wanted(NamedTuple):
+    """The wanted texts, also those that no ids spell: their automaton, and its states for the states of `Texts`."""
+
+    machine: ByteMachine
+    state_of: Int32Array
+    begins: Mapping[Opening, int]  # The states in which texts begin at other openings, among those of `Texts`
+
+
 class Texts:
     """A language of texts, over ids: an automaton over bytes; states 1 and above lead to the end of some text.
 
     The machine reads special tokens, too, in the order of their ids. Its initial state is that of texts after no text.
-    Texts begin in other states at other openings, if the text before them matters.
+    If ids do not spell all texts as they are, the `wanted` ones are other texts, too.
     """
 
-    def __init__(self, tokens: Tokens, machine: ByteMachine, begins: Mapping[Opening, int] | None = None) -> None:
+    def __init__(self, tokens: Tokens, machine: ByteMachine, wanted: Wanted | None = None) -> None:
         self.initial, self.final = machine.initial, machine.final
-        self._begins = {} if begins is None else begins
         self.n_states = len(machine.table) - 1
         # One entry a state: the least number of bytes and special tokens up to the end of a text; -1 if there is none.
         self.distance = distances(machine.table, machine.final)
@@ -130,6 +138,7 @@ class Texts:
         table, column, final = bytewise.table, bytewise.column, bytewise.final
         self._tokens, self._table, self._column = tokens, table, column
         self._bytewise = bytewise
+        self._wanted = wanted or Wanted(bytewise, np.arange(len(table), dtype=np.int32), {})
         self._special_target, self._special_column = special_target, special_column
         length = np.where(table == NOWHERE, np.iinfo(np.int32).max, self.distance[table])
         byte_of = np.zeros(table.shape[1], dtype=np.uint8)
@@ -143,7 +152,7 @@ class Texts:
 
     def begin(self, opening: Opening) -> int:
         """Return the state in which texts begin; `NOWHERE` if none can."""
-        return self._begins.get(opening, self.initial)
+        return self._wanted.begins.get(opening, self.initial)
 
     def backwards(self) -> tuple[Int32Array, Int32Array, BoolArray]:
         """Return the trie of the columns of the ids from the last one to the first, its nodes in depth-first order.
@@ -176,15 +185,24 @@ class Texts:
             state = int(self._table[state, self._column[byte]])
         return state
 
+    def wanted_state(self, state: int) -> int:
+        """Return the state of the wanted texts, whether ids spell them or not, after those of a state."""
+        return int(self._wanted.state_of[state])
+
     def forced(self, state: int, most: int) -> str:
-        """Return the text that is forced in a state: the only symbols that can follow, up to `most` bytes of them."""
+        """Return the text that is forced in a state: the only symbols that can follow, up to `most` bytes of them.
+
+        A space that is put before texts is none of theirs, and texts that no ids spell can follow, too.
+        """
         data = bytearray()
-        while not self.final[state] and len(data) < most:
-            following = np.flatnonzero(self._table[state, self._column])
+        table, column, final, _ = self._wanted.machine
+        state = self.wanted_state(state)
+        while not final[state] and len(data) < most:
+            following = np.flatnonzero(table[state, column[:256]])
             if len(following) != 1:
                 break
             data.append(int(following[0]))
-            state = int(self._table[state, self._column[data[-1]]])
+            state = int(table[state, column[data[-1]]])
         cut = cut_apart(bytes(data))
         return "" if cut is None or cut.head else cut.text
 
@@ -210,7 +228,7 @@ def texts_of(
     machine = _wanted(tokens, wanted, behind, hides_space, has_controls)
     if without is not None:
         machine = product(machine, _without(tokens, without, behind, hides_space))
-    found = Texts(tokens, *_spelled_by_ids(tokens, machine, first, has_begun=bool(behind)))
+    found = _spelled_by_ids(tokens, machine, first, has_begun=bool(behind))
     if found.distance[found.begin(opening)] < 0:
         what = "no text is in the language" if without is None else "every text of the language has what is banned"
         if distances(machine.table, machine.final)[machine.initial] >= 0:
@@ -220,35 +238,35 @@ def texts_of(
     return found
 
 
-def _spelled_by_ids(
-    tokens: Tokens, machine: ByteMachine, first: Opening, *, has_begun: bool
-) -> tuple[ByteMachine, dict[Opening, int]]:
-    """Return the automaton of the texts of another one that ids spell, and the states in which they begin.
-
-    Those that have begun do so at the `first` opening alone.
-    """
+def _spelled_by_ids(tokens: Tokens, machine: ByteMachine, first: Opening, *, has_begun: bool) -> Texts:
+    """Return the texts of an automaton that ids spell. Those that have begun do so at the `first` opening alone."""
     beginnings = tokens.beginnings
     if beginnings.are_plain and not beginnings.strips:
-        return machine, {}
+        return Texts(tokens, machine)
     spelled = beginnings.machine(first, tokens.are_apart)
     number: Int32Array = np.arange(len(spelled.table), dtype=np.int32)
+    machine = trimmed(machine)
     if beginnings.strips:
         # Special tokens that no text has take no white space.
-        read = trimmed(machine).table[:, machine.column[256:]].any(axis=0)
+        read = machine.table[:, machine.column[256:]].any(axis=0)
         spelled, number = merged(spelled.without(256 + np.flatnonzero(~read)))
-    begun = int(machine.after(b" ")[machine.initial]) if beginnings.puts_space else machine.initial
-    first_pair = machine.initial, spelled.initial
-    pairs = (
-        {}
-        if has_begun
-        else {
-            opening: (machine.initial if opening in tokens.starts else begun, int(number[opening]))
-            for opening in range(1, len(number))
-        }
+    puts_space = beginnings.puts_space and not has_begun
+    begun = int(machine.after(b" ")[machine.initial]) if puts_space else machine.initial
+    # The pairs of states in which texts begin at each opening.
+    pairs = {
+        opening: (machine.initial if opening in tokens.starts else begun, int(number[opening]))
+        for opening in range(1, 1 if has_begun else len(number))
+    }
+    others = dict.fromkeys(pairs.values())
+    others.pop(start := (machine.initial, spelled.initial), None)
+    number_of = {pair: at for at, pair in enumerate((start, *others), 1)}
+    both, state_of = paired(machine, spelled, also=[*others])
+    wanted = Wanted(
+        machine,
+        np.where(state_of == machine.initial, begun, state_of).astype(np.int32),
+        {opening: number_of[pair] for opening, pair in pairs.items()},
     )
-    others = dict.fromkeys(pair for pair in pairs.values() if pair != first_pair)
-    number_of = {pair: at for at, pair in enumerate((first_pair, *others), 1)}
-    return product(machine, spelled, also=[*others]), {opening: number_of[pair] for opening, pair in pairs.items()}
+    return Texts(tokens, both, wanted)
 
 
 def _without(tokens: Tokens, machine: ByteMachine, behind: bytes, hides_space: bool) -> ByteMachine:
