@@ -1,8 +1,8 @@
 """A logits processor of vLLM: guides for requests with ``tokdfa`` in their ``extra_args``.
 
-vLLM has two interfaces of logits processors, and chooses one of them by itself: that of its first model runner
-(``vllm/v1/sample/logits_processor``) is told the ids of each request, that of the second one
-(``vllm/v1/worker/gpu/sample/logits_processor``) reads them from the tensors of the runner. `GuidedRequests` has both.
+vLLM has two interfaces of logits processors, and chooses one by itself. Its first model runner
+(``vllm/v1/sample/logits_processor``) passes the ids of each request. With the second one
+(``vllm/v1/worker/gpu/sample/logits_processor``) they are read from its tensors. `GuidedRequests` has both.
 It is not declared as an entry point, so nothing is guided unless it is asked for. Tried with vLLM 0.33, on its classes.
 """
 
@@ -239,7 +239,7 @@ class GuidedRequests(*(_BASES or [object])):  # type: ignore[misc]
         )
         for row, (slot, place) in enumerate(zip(slots, places, strict=True)):
             if slot in self._requests:
-                # The input of a request's first row is an id already chosen; those of the others are drafts.
+                # The input of a request's first row is an id already chosen; the other inputs are drafts.
                 yield row, self._requests[slot], inputs[row - place + 1 : row + 1]
 
 
