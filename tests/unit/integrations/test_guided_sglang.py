@@ -107,6 +107,7 @@ def test_a_request_is_guided_to_its_end(backend: Any) -> None:
     assert not grammar.is_terminated()
     assert allowed(grammar) == [ids[-1]]
     assert allowed(made) == [ids[0]]
+    assert allowed(grammar.copy()) == [ids[0]]
     grammar.jump_and_retokenize(ids[:2], [ids[0], int(TOKENIZER.encode(" married")[0])], -1)
     assert allowed(grammar) == [ids[-1]]
     assert grammar.finished is False
