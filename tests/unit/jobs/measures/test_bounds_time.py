@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -72,7 +72,7 @@ def ended(ask: Callable[[], object], source: random.Random, patch: pytest.Monkey
                     yield None
 
 
-def outcomes(seeds: range, patch: pytest.MonkeyPatch) -> Counter[str]:
+def outcomes(seeds: Iterable[int], patch: pytest.MonkeyPatch) -> Counter[str]:
     """Compare the answers without time with those with all of it; return how many there were of each kind."""
     seen: Counter[str] = Counter()
     for seed in seeds:
@@ -106,8 +106,9 @@ def outcomes(seeds: range, patch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 def test_a_clock_that_ends_any_phase_leaves_valid_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = outcomes(range(3), monkeypatch)
-    assert min(seen["no answer"], seen["bounded only"], seen["as before"]) >= 1, seen
+    # Tokenizers of all kinds, and all questions.
+    seen = outcomes((1, 2, 5, 6, 7, 17), monkeypatch)
+    assert min(seen["no answer"], seen["bounded only"], seen["as before"]) >= 10, seen
 
 
 @pytest.mark.slow
