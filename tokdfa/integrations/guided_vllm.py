@@ -146,7 +146,7 @@ class GuidedRequests(*(_BASES or [object])):  # type: ignore[misc]
 
     @classmethod
     def validate_params(cls, sampling_params: Any) -> None:
-        """Refuse a value that is not understood."""
+        """Refuse a value that is not understood, and parameters that forbid ids by themselves."""
         _asked(sampling_params)
 
     def is_argmax_invariant(self) -> bool:
@@ -246,7 +246,13 @@ class GuidedRequests(*(_BASES or [object])):  # type: ignore[misc]
 def _asked(params: Any) -> GuideRequest | None:
     """Return the request in the parameters of vLLM; None if it is not guided."""
     value = (params.extra_args or {}).get("tokdfa")
-    return None if value is None else request_of(value, "extra_args['tokdfa']")
+    if value is None:
+        return None
+    for name in ("min_tokens", "bad_words", "allowed_token_ids"):
+        if getattr(params, name, None):
+            what, hint = "it may forbid all ids that the guide allows", "write it into the pattern, or ban words"
+            raise WrongTypeError(what, value=getattr(params, name), where=name, hint=hint)
+    return request_of(value, "extra_args['tokdfa']")
 
 
 def _tokenizer_of(config: Any) -> AnyTokenizer:

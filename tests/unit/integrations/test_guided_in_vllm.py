@@ -88,6 +88,18 @@ def test_a_request_that_is_not_understood_is_refused_at_once(asked: object) -> N
         refuse(parameters(None))
 
 
+@pytest.mark.parametrize("options", [{"min_tokens": 3}, {"bad_words": ["man"]}, {"allowed_token_ids": [64]}])
+def test_parameters_that_forbid_ids_are_refused(options: dict[str, Any]) -> None:
+    from vllm import SamplingParams
+    from vllm.exceptions import VLLMValidationError
+
+    validate = second.build_custom_logits_processors_params_validator([NAME])
+    validate(SamplingParams(**options))
+    (name,) = options
+    with pytest.raises(VLLMValidationError, match=rf"^{name}: it may forbid all ids that the guide allows: "):
+        validate(SamplingParams(**options, extra_args={"tokdfa": "a man"}))
+
+
 def test_a_tokenizer_by_its_name(data: Path, tmp_path: Path) -> None:
     """vLLM loads it; a path is loaded without it."""
     transformers = pytest.importorskip("transformers")

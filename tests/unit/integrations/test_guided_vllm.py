@@ -24,7 +24,9 @@ def test_requests_of_vllm() -> None:
         GuidedRequests.validate_params(SimpleNamespace(extra_args={"tokdfa": "(a"}))
     for value in ("a+", True, None):
         GuidedRequests.validate_params(SimpleNamespace(extra_args={"tokdfa": value}))
-    GuidedRequests.validate_params(SimpleNamespace(extra_args=None))
+    GuidedRequests.validate_params(SimpleNamespace(extra_args=None, min_tokens=2))
+    with pytest.raises(WrongTypeError, match=r"^min_tokens: it may forbid all ids that the guide allows: 2 \(write it"):
+        GuidedRequests.validate_params(SimpleNamespace(extra_args={"tokdfa": True}, min_tokens=2))
 
 
 def test_requests_of_vllm_are_followed() -> None:
