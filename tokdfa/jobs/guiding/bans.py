@@ -14,12 +14,11 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Uint32Array
 from tokdfa.base.errors import PatternError, TokenStreamError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.base.suggestions import expect
 from tokdfa.jobs.guiding.byte_machines import ByteMachine, machine_of, product, trimmed, without_words
-from tokdfa.jobs.guiding.characters import characters_of
 from tokdfa.jobs.guiding.masked import Masked, checked_end, checked_size
 from tokdfa.kernels.dfa.explicit import tokens_from, trie_of
 from tokdfa.kernels.guiding import product as kernels
 from tokdfa.regex.trie import TokenTrie
-from tokdfa.tokenizers.decoder import Spellings
+from tokdfa.tokenizers.decoder import Spellings, words_of
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
@@ -238,15 +237,24 @@ def ban(
 
 def _check(tokenizer: Tokenizer) -> None:
     """Refuse a tokenizer if the text of ids is not the text of each, one after the other."""
-    if tokenizer.why_not("rules") is None and tokenizer.why_not("bytes") is not None:
-        characters_of(tokenizer)
-        return
-    if tokenizer.why_not("bytes") is not None or tokenizer.suffix is not None or tokenizer.rewriting.decoding:
+    is_bytewise, is_joined = tokenizer.why_not("bytes") is None, False
+    if tokenizer.why_not("rules") is None:
+        is_joined = not tokenizer.rewriting.decoding if is_bytewise else tokenizer.derived(_loses_only_spaces)
+    if not is_joined or tokenizer.suffix is not None:
         what = "the text of ids is not the text of each, one after the other, so no ban knows it"
         raise UnsupportedFeatureError(what, value=tokenizer.algorithm)
     splitting = tokenizer.splitting
-    if splitting.prefix_space is not None or splitting.metaspace is not None:
+    if is_bytewise and (splitting.prefix_space is not None or splitting.metaspace is not None):
         raise UnsupportedFeatureError("the pre-tokenizer inserts spaces, which are left out of the text of ids")
+
+
+def _loses_only_spaces(tokenizer: Tokenizer) -> bool:
+    """Return whether each id has the same text in any stream, but for spaces that the beginning of a text loses."""
+    usual, varies, other, _ = tokenizer.spelled
+    if other is None or varies != "first":
+        return other is None
+    pairs = zip(words_of(usual), words_of(other), strict=True)
+    return all(word == first or word.lstrip(b" ") == first.lstrip(b" ") for word, first in pairs)
 
 
 def _spellings_of(tokenizer: Tokenizer) -> Spellings:

@@ -112,6 +112,7 @@ def _as_bits(begin: Int32Array, ids: Int32Array, n_ids: int) -> dict[str, np.nda
 
 
 _BYTES = bytes(range(256))
+_ALL_BANNED = "every text of the language has what is banned"
 
 
 class Wanted(NamedTuple):
@@ -153,6 +154,11 @@ class Texts:
     def begin(self, opening: Opening) -> int:
         """Return the state in which texts begin; `NOWHERE` if none can."""
         return self._wanted.begins.get(opening, self.initial)
+
+    @property
+    def begins_anywhere(self) -> bool:
+        """Whether texts can begin at any opening."""
+        return bool((self.distance[[self.initial, *self._wanted.begins.values()]] >= 0).any())
 
     def backwards(self) -> tuple[Int32Array, Int32Array, BoolArray]:
         """Return the trie of the columns of the ids from the last one to the first, its nodes in depth-first order.
@@ -230,11 +236,13 @@ def texts_of(
         machine = product(machine, _without(tokens, without, behind, hides_space))
     found = _spelled_by_ids(tokens, machine, first, has_begun=bool(behind))
     if found.distance[found.begin(opening)] < 0:
-        what = "no text is in the language" if without is None else "every text of the language has what is banned"
+        what, hint = "no text is in the language" if without is None else _ALL_BANNED, None
         if distances(machine.table, machine.final)[machine.initial] >= 0:
             what = "no text of the language can be encoded: decoding would change the spaces at its beginning"
             what += " or after its special tokens"
-        raise PatternError(what) if wanted is None else PatternError(what, value=wanted)
+            if found.begins_anywhere:
+                hint = "after other text some can be: give the ids of a prompt, and after_prompt takes others"
+        raise PatternError(what, hint=hint) if wanted is None else PatternError(what, value=wanted, hint=hint)
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -18,9 +19,11 @@ from tests.support.guided import (
     check_against,
     guided_by_sentencepiece,
     guided_over_characters,
+    guided_with_any_parts,
     guided_with_runs,
     some_languages,
 )
+from tests.support.seeds import seeds
 from tests.support.tokenizer_files import added_token, as_bytes, tiktoken_lines, tokenizer_json
 from tokdfa.base.errors import PatternError, TokenStreamError, UnsupportedFeatureError, WrongTypeError
 
@@ -380,3 +383,45 @@ def test_guides_with_bans_over_characters_have_all_other_streams(
             n_less += len(streams) - len(kept)
     assert n_prefixes > 300
     assert n_less > 40
+
+
+def test_streams_over_characters_by_the_texts_that_the_library_decodes(tmp_path: Path) -> None:
+    """Bans know the texts of ids also where guides are refused, as they do not ask how texts are encoded."""
+    met: Counter[str] = Counter()
+    for seed in seeds(24):
+        made, dice = guided_with_any_parts(seed, tmp_path), random.Random(seed)
+        library = tokenizers.Tokenizer.from_file(str(tmp_path / f"parts{seed}.json"))
+        controls = {*made.tokenizer.control_ids.tolist()}
+        texts = ["".join(dice.choices(made.symbols, k=dice.randrange(1, 4))) for _ in range(40)]
+        ids = [id for text in texts for id in made.encode(text) if id not in controls]
+        words = dice.sample(sorted({text for text in texts if text.strip(" \u2581")}), 3)
+        inner = (id for id, string in enumerate(made.tokenizer.token_strings) if "\u2581" in string.lstrip("\u2581"))
+        if any(" " not in library.decode([id], skip_special_tokens=False) for id in inner):
+            # This decoder removes all spaces of the first id.
+            with pytest.raises(UnsupportedFeatureError, match=r"^the text of ids is not the text of each, one after"):
+                tokdfa.ban(made.tokenizer, words)
+            met["refused"] += 1
+            continue
+        ban = tokdfa.ban(made.tokenizer, words)
+        try:
+            made.tokenizer.guide()
+        except UnsupportedFeatureError:
+            met["no guide"] += 1
+        letter = made.encode("a")[-1]
+        for _ in range(60):
+            stream, state = dice.choices(ids, k=dice.randrange(1, 5)), ban.initial
+            # Decoding may remove spaces at the beginning of a text.
+            text = library.decode([letter, *stream], skip_special_tokens=False)[1:]
+            if "\ufffd" in text:
+                continue
+            for id in stream:
+                following = ban.step(state, id)
+                if following is None:
+                    break
+                state = following
+            is_banned = any(word in text for word in words)
+            assert (following is None) == is_banned, (seed, words, text)
+            met["banned" if is_banned else "free"] += 1
+    assert met["banned"] > 50, met
+    assert met["free"] > 300, met
+    assert met["no guide"] > 3, met

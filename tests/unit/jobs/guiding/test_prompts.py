@@ -236,6 +236,20 @@ def test_a_prompt_may_have_spaces_of_its_own_after_a_special_token(tmp_path: Pat
     assert met["healed"] > 20, met
 
 
+def test_texts_that_can_only_follow_others_need_a_prompt(tmp_path: Path) -> None:
+    made = guided_over_characters(2, tmp_path)  # Removes the space at the beginning of a text, and puts none
+    with pytest.raises(PatternError, match=r"^no text of the language can be encoded: .*after_prompt takes others\)$"):
+        tokdfa.guide(made.tokenizer, " a{1,2}")
+    texts, prompts = [" a", " aa"], [made.encode("b"), made.encode("'b")]
+    guide = tokdfa.guide(made.tokenizer, " a{1,2}", prompt=prompts[0])
+    for prompt in prompts:
+        wholes = [made.encode(made.tokenizer.decode(prompt) + text) for text in texts]
+        expected = {tuple(ids[len(prompt) :]) for ids in wholes if ids[: len(prompt)] == prompt}
+        assert check_against(guide, expected, guide.after_prompt(prompt)) > 1
+    with pytest.raises(PatternError, match=r"^no text of the language can follow the prompt so that its ids remain"):
+        guide.after_prompt([])
+
+
 def test_what_is_banned_is_banned_after_a_control_token_too() -> None:
     ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b"ac": 257}
     tokenizer = tokdfa.load(ranks, pretokenizer="gpt2", specials={"<|end|>": 258})
