@@ -6,6 +6,7 @@ The ids that the language and the pre-tokenizer cannot tell apart are read as on
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -191,6 +192,11 @@ class Texts:
             state = int(self._table[state, self._column[byte]])
         return state
 
+    @cached_property
+    def _trimmed(self) -> ByteMachine:
+        """The automaton of the wanted texts without its dead ends."""
+        return trimmed(self._wanted.machine)
+
     def wanted_state(self, state: int) -> int:
         """Return the state of the wanted texts, whether ids spell them or not, after those of a state."""
         return int(self._wanted.state_of[state])
@@ -201,7 +207,7 @@ class Texts:
         A space that is put before texts is none of theirs, and texts that no ids spell can follow, too.
         """
         data = bytearray()
-        table, column, final, _ = self._wanted.machine
+        table, column, final, _ = self._trimmed
         state = self.wanted_state(state)
         while not final[state] and len(data) < most:
             following = np.flatnonzero(table[state, column[:256]])
@@ -253,10 +259,9 @@ def _spelled_by_ids(tokens: Tokens, machine: ByteMachine, first: Opening, *, has
         return Texts(tokens, machine)
     spelled = beginnings.machine(first, tokens.are_apart)
     number: Int32Array = np.arange(len(spelled.table), dtype=np.int32)
-    machine = trimmed(machine)
     if beginnings.strips:
         # Special tokens that no text has take no white space.
-        read = machine.table[:, machine.column[256:]].any(axis=0)
+        read = trimmed(machine).table[:, machine.column[256:]].any(axis=0)
         spelled, number = merged(spelled.without(256 + np.flatnonzero(~read)))
     puts_space = beginnings.puts_space and not has_begun
     begun = int(machine.after(b" ")[machine.initial]) if puts_space else machine.initial
