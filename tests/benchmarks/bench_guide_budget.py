@@ -2,8 +2,8 @@
 
     TOKDFA_DATA=… [TOKDFA_FAMILIES=…] python -m tests.benchmarks.bench_guide_budget [SCHEMAS.json [TOKENIZER...]]
 
-The file has a list of schemas; by default there are a few of usual shapes. The tokenizers are by default GPT-2, cl100k
-and o200k of TOKDFA_DATA, and Llama-3.1 and Qwen-2.5 of TOKDFA_FAMILIES. `--json FILE` keeps the table.
+The file has a list of schemas; by default there are a few of usual shapes. The tokenizers are by default GPT-2, cl100k,
+o200k and Mistral v3 of TOKDFA_DATA, and all of TOKDFA_FAMILIES. `--json FILE` keeps the table.
 Each walk chooses at random among the ids of the masks with a budget, from the least number of ids up to three times as
 many; at each state both masks are asked for, in turn, by two guides of their own. *Far* states have at least twice as
 many ids left as they need. Times are processor time.
@@ -25,6 +25,7 @@ import numpy as np
 import tokdfa
 from tests.benchmarks.bench_guide import one_of, timed
 from tests.benchmarks.harness import environment, keep_tables, print_table
+from tests.support.real_tokenizers import family_files
 from tokdfa.base.errors import TokdfaError
 
 NAME: dict[str, object] = {"type": "string", "maxLength": 30}
@@ -94,13 +95,10 @@ def load(path: str) -> tokdfa.Tokenizer:
 
 def tokenizers() -> dict[str, str]:
     """Return the files of the usual tokenizers, by name."""
-    vocabs, families = Path(os.environ["TOKDFA_DATA"], "vocabs"), os.environ.get("TOKDFA_FAMILIES")
-    found = {"gpt2": vocabs / "gpt2" / "tokenizer.json"}
+    vocabs = Path(os.environ["TOKDFA_DATA"], "vocabs")
+    found = {"gpt2": vocabs / "gpt2" / "tokenizer.json", "mistral_v3": vocabs / "mistral_v3.model"}
     found |= {name: vocabs / f"{name}_base.tiktoken" for name in ("cl100k", "o200k")}
-    if families is not None:
-        names = "llama3_1", "qwen2_5"
-        found |= {name: Path(families, name, "package", "models", "tokenizer.json") for name in names}
-    return {name: str(path) for name, path in found.items()}
+    return {name: str(path) for name, path in (found | family_files()).items()}
 
 
 def main() -> None:

@@ -55,7 +55,7 @@ class _Request:
         self._end = end
 
     def follow(self, ids: Any) -> bool:
-        """Read what is new of all ids, a list or a tensor; return whether this has the first one that is not allowed.
+        """Read the ids that are new, a list or a tensor has all; return whether the first one not allowed is among them.
 
         There may be fewer than before: vLLM drops the last ids where their keys and values could not be loaded.
         """

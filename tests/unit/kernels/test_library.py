@@ -108,7 +108,7 @@ def test_a_struct_has_its_arrays_and_their_lengths() -> None:
 
 def test_a_pointer_to_a_struct_may_be_null() -> None:
     names = [name for name, field in ffi.typeof("tokdfa_guide").fields if field.type.kind == "pointer"]
-    assert names == ["splits", "followers", "ids", "texts", "cache", "any"]
+    assert names == ["splits", "followers", "forbidding", "ids", "texts", "cache", "any"]
     guide = Struct("tokdfa_guide", **dict.fromkeys(names))
     assert guide.pointer.any == ffi.NULL
 

@@ -6,8 +6,8 @@ spelled with two spaces. No text follows a special token in canonical ids: "</s>
 Where a space is put only before texts without one (Metaspace), or is removed but never put (InternLM-2), no canonical
 ids have a text that begins with a space: " Hi" has the ids of "Hi", or decodes to it.
 
-A special token may take the white space next to it. In Phi-3, "<|user|>" takes what follows: "<|user|> Hi" has the ids
-of "<|user|>Hi", which spell "<|user|> Hi" again. So text follows this token in canonical ids, with one space exactly.
+A special token may take the white space next to it, as "<|user|>" of Phi-3 does: "<|user|> Hi" has the ids of
+"<|user|>Hi", which spell "<|user|> Hi" again. So text follows this token in canonical ids, with one space exactly.
 """
 
 from __future__ import annotations

@@ -68,8 +68,9 @@ class PrefixAutomaton:
         self._answers = self._cache.pointer
         self._any = any
         self._guide: Struct = Struct(
-            "tokdfa_guide", splits=tokens.splits.struct, followers=tokens.follow_sets.struct, ids=tokens.struct,
-            texts=texts.struct, cache=self._cache, any=None if any is None else any._guide,
+            "tokdfa_guide", splits=tokens.splits.struct, followers=tokens.follow_sets.struct,
+            forbidding=tokens.follow_sets.forbidding, ids=tokens.struct, texts=texts.struct, cache=self._cache,
+            any=None if any is None else any._guide,
         )  # fmt: skip
 
     def is_final(self, state: State) -> bool:

@@ -26,7 +26,7 @@ from tokdfa.jobs.guiding.characters import (
 from tokdfa.jobs.guiding.openings import Beginnings, Strips
 from tokdfa.jobs.guiding.scan import TextScan
 from tokdfa.jobs.guiding.splits import IdKinds, Splits
-from tokdfa.kernels.guiding.product import followers_of
+from tokdfa.kernels.guiding.product import followers_of, forbidding_of
 from tokdfa.kernels.library import Struct
 from tokdfa.regex.trie import TokenTrie
 from tokdfa.regex.unicode.normalization import Form
@@ -73,6 +73,7 @@ class FollowSets:
         self.start: Int32Array = np.concatenate(([0], start)).astype(np.int32)
         self.stop: Int32Array = np.concatenate(([n_positions], stop)).astype(np.int32)
         self.struct = followers_of(self.pointer, self.start, self.stop, self.id_at)
+        self.forbidding = forbidding_of(len(self.pointer) - 1, n_positions)
 
     def count_forbidding(self, position: Int32Array, rows: IntegerArray) -> Int64Array:
         """Return for each position of an id, or -1, the number of `rows` that forbid it."""
@@ -173,7 +174,7 @@ class Tokens(OfTokenizer["Tokenizer"]):
             for id in self.special_ids.tolist()
         )
         self.beginnings = self.beginnings._replace(strips=each)
-        # What decoding shows after these tokens, they take: the text after them is the same if it is read again.
+        # The space that decoding shows after these tokens belongs to them: read again, the text after them is the same.
         self.restarts[[id for id, special in specials.items() if special.rstrip]] = False
 
     @cached_property

@@ -16,6 +16,15 @@ typedef struct {
     const int32_t *id_at; /* the id at each position, -1 for none */
 } tokdfa_followers;
 
+/* All rows that forbid an id, as bits, for the ids for which many rows were asked. It belongs to one thread at a time. */
+typedef struct {
+    int32_t *of_position; /* 1 + the index of the id in `bits`; for others, minus the number of rows that were asked */
+    uint32_t *bits;       /* bits[n_words * index + row / 32] */
+    int64_t n_words;
+    int64_t n_room; /* the number of ids that have room in `bits`, */
+    int64_t n_used; /* and of those that are there */
+} tokdfa_forbidding;
+
 /* The pre-tokenizer over classes of ids. A state is core * n_cuts + cut: `cut` is the incomplete symbol at the end, 0
    for none, and core 0 is nowhere. The columns are, for each class, 2 * class + (whether a piece may cross the boundary
    before it), then one for each class of token for the part after a symbol that the token completes, one for each that
@@ -108,6 +117,12 @@ typedef struct {
     int64_t most_searched; /* the most states that one search looks at */
     int32_t *frames; /* the frames of its path, five numbers each */
     int32_t *attempts; /* the path of a search with a limit, N_ATTEMPT numbers for each entry of `trail` */
+    int32_t *verdicts; /* sets of verdicts on states that differ only in the row, N_VERDICT numbers each; see verdicts.h */
+    int64_t n_verdict_sets; /* a power of two */
+    int64_t most_ways; /* the most ways of a verdict that are looked for, at most 48 */
+    int32_t *beginnings; /* lists of N_BEGINNINGS numbers each, by a hash of the state of the pre-tokenizer: the state, the
+                            number of the ids that can begin a piece, -1 if they are too many, and the ids */
+    int64_t n_beginnings; /* the number of lists */
     int32_t *least_ids; /* by state of the texts: the fewest ids up to an end, canonical or not; zeros until found */
     int32_t *nearer; /* by state of the texts: the first entry of the atoms after which it needs one id less; 0 for none,
                         -1 if they are too many, -2 until they are found */
@@ -129,7 +144,6 @@ typedef struct {
     int32_t found_row;
     int32_t found_spelled;
     int32_t found_text;
-    int32_t found_id; /* an answer: the first id of the way to an end that a search with a limit found last */
     int32_t missing_core; /* an answer: a cell that the pre-tokenizer's table lacks */
     int32_t missing_column;
 } tokdfa_guide_cache;
@@ -138,6 +152,7 @@ typedef struct {
 typedef struct tokdfa_guide {
     const tokdfa_split_machine *splits;
     const tokdfa_followers *followers;
+    tokdfa_forbidding *forbidding;
     const tokdfa_guide_ids *ids;
     const tokdfa_guide_texts *texts;
     tokdfa_guide_cache *cache;
@@ -194,6 +209,12 @@ typedef struct {
 
 /* The number of numbers of an entry of `attempts`. */
 enum { N_ATTEMPT = 12 };
+
+/* The number of numbers of a list of ids that can begin a piece. */
+enum { N_BEGINNINGS = 258 };
+
+/* The number of numbers of a verdict. */
+enum { N_VERDICT = 109 };
 
 /* A trie, and its nodes merged by columns. The arrays that are written have an entry for each node. It belongs to one
    thread. */

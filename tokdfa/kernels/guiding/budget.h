@@ -32,13 +32,6 @@ ALWAYS_INLINE int32_t known_enough(const tokdfa_guide_cache *cache, guide_state 
     return cache->keys[4 * slot] != 0 && cache->enough[slot] != 0 ? cache->enough[slot] : UNKNOWN_NUMBER;
 }
 
-/* The number of ids known to be needed after a state with some row. */
-ALWAYS_INLINE int32_t known_needed(const tokdfa_guide_cache *cache, guide_state at, int32_t row) {
-    at.row = row;
-    const int64_t slot = find_state(cache, at);
-    return cache->keys[4 * slot] != 0 ? cache->needed[slot] : 0;
-}
-
 /* A number of ids known to be enough after a state; 0 at the end of a text. */
 static int32_t enough_after(const tokdfa_guide *guide, guide_state at) {
     if (is_end(guide, at.split, at.text)) {
@@ -116,7 +109,7 @@ static int attempt_step(const tokdfa_guide *guide, attempt *path, int64_t height
         if (cache->enough[slot] == 0 || found < cache->enough[slot]) {
             cache->enough[slot] = found;
         }
-        cache->found_id = *hint_of(guide, state_at(cache, slot)) = top->id;
+        *hint_of(guide, state_at(cache, slot)) = top->id;
         *change = -1;
         return YES;
     }

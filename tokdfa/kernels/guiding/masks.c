@@ -1,5 +1,5 @@
 /* Masks of the ids that can come next, with one bit an id. */
-#include "budget.h"
+#include "verdicts.h"
 
 /* Take the fragile ids that a row forbids out of a mask. */
 TOKDFA_API void tokdfa_forbid(const tokdfa_followers *followers, int32_t row, const uint32_t *fragile,
@@ -14,60 +14,24 @@ TOKDFA_API void tokdfa_forbid(const tokdfa_followers *followers, int32_t row, co
     }
 }
 
-/* The limit of masks that have none. */
-enum { NO_LIMIT = -1 };
-
-/* Whether a stream can continue from a state, and end within `limit` ids if there is a limit. */
-static int can_end(const tokdfa_guide *guide, guide_state at, int32_t limit) {
-    return limit == NO_LIMIT ? goes_on(guide, at) : within(guide, at, limit);
-}
-
-/* Whether a stream can continue from the states that differ only in the row: from all, from none, or it depends. */
-enum { FROM_NONE = 0, FROM_ALL = 1, BY_ROW = 2 };
-
-static int find_verdict(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text, int32_t limit) {
-    if (limit != NO_LIMIT && guide->cache->least_ids[text] > limit) {
-        return FROM_NONE;
-    }
-    if (split % guide->splits->n_cuts != 0) {
-        return BY_ROW;
-    }
-    int status = can_end(guide, (guide_state){split, EVERY_ROW, spelled, text}, limit);
-    if (status != NOWHERE) {
-        return status;
-    }
-    /* The rows of special tokens and of tokens for whole pieces are these two. */
-    status = can_end(guide, (guide_state){split, NO_ROW, spelled, text}, limit);
-    return status == YES ? BY_ROW : status;
-}
-
-/* The masks that are being made, and verdicts found for them: the same few are asked for again and again. */
-enum { N_VERDICTS = 256 };
-
+/* The outlook from states that differ only in the row: FROM_NONE, FROM_ALL or BY_ROW; after FROM_ALL a number of ids
+   that is enough, and with BY_ROW the verdict. */
 typedef struct {
-    int32_t split, spelled, text; /* the states of the parts */
-    int32_t limit;
-    int32_t found;  /* FROM_NONE, FROM_ALL or BY_ROW */
-    int32_t enough; /* a number of ids after FROM_ALL */
-} known_verdict;
+    int32_t split, spelled, text; /* the states of the parts; split is 0 for nothing */
+    int32_t found;
+    int32_t enough;
+    verdict *by;
+    const uint32_t *forbidding; /* one bit a row: those that forbid the first way, after which `enough` ids are; or NULL */
+} outlook;
 
-/* Ids that can come next in the states that differ only in the row: after one that the row does not forbid, a stream
-   can end in time, wherever it was. Once all of them are known, no other id can be the first. */
-enum { N_KNOWN_WAYS = 64, N_WAY_GROUPS = 128 };
-
-typedef struct {
-    int32_t split, spelled, text; /* of the states */
-    int32_t n;                    /* the number of ids */
-    int32_t are_all;
-    int32_t ids[N_KNOWN_WAYS];
-} ways;
+/* The masks that are being made, and the last outlooks, by a hash of the states: the same few are asked for again. */
+enum { N_RECENT = 256 };
 
 typedef struct {
     tokdfa_guide_masks_job *job;
     int64_t n_words;
-    int32_t limit; /* of the ids after each of them; NO_LIMIT */
-    ways *ways;    /* N_WAY_GROUPS by a hash of the states; without a limit there are none */
-    known_verdict verdicts[N_VERDICTS]; /* by a hash of the states */
+    int32_t limit; /* of the ids after each of them, or NO_LIMIT */
+    outlook recent[N_RECENT];
 } masks;
 
 /* Forget those of the late ids for which the least limit is enough. */
@@ -98,108 +62,6 @@ static void note_late(const masks *made, const int32_t *ids, int64_t n, int32_t 
             job->enough[job->n_noted++] = enough;
         }
     }
-}
-
-/* The verdict on a state, and after FROM_ALL a number of ids that is enough for an end. */
-static int verdict(const tokdfa_guide *guide, masks *made, guide_state at, int32_t limit, int32_t *enough) {
-    *enough = 0;
-    if (is_end(guide, at.split, at.text)) {
-        return FROM_ALL;
-    }
-    at.row = NO_ROW;
-    known_verdict *known = made->verdicts + (state_hash(at) & (N_VERDICTS - 1));
-    if (known->split != at.split || known->spelled != at.spelled || known->text != at.text || known->limit != limit) {
-        const int found = find_verdict(guide, at.split, at.spelled, at.text, limit);
-        if (found < 0) {
-            return found;
-        }
-        *known = (known_verdict){at.split, at.spelled, at.text, limit, found, 0};
-        if (found == FROM_ALL && limit == NO_LIMIT) {
-            at.row = EVERY_ROW;
-            known->enough = enough_after(guide, at);
-        }
-    }
-    *enough = known->enough;
-    return known->found;
-}
-
-/* Find all ids that can come next if no row forbids them, unless they are too many. */
-static int find_ways(const tokdfa_guide *guide, ways *known, int32_t limit) {
-    const guide_state from = {known->split, NO_ROW, known->spelled, known->text};
-    int32_t frame[N_FRAME] = {0, 0, NEARER, 0, 0}, id;
-    guide_state to;
-    known->n = 0;
-    while (known->n < N_KNOWN_WAYS) {
-        int status = next_state(guide, from, frame, limit - 1, &to, &id);
-        if (status <= 0) {
-            known->are_all = status == NOWHERE;
-            return status < 0 ? status : YES;
-        }
-        status = within(guide, to, limit - 1);
-        if (status < 0) {
-            return status;
-        }
-        if (status == YES) {
-            known->ids[known->n++] = id;
-        }
-    }
-    return YES;
-}
-
-/* Whether a known way can be gone on with a row. */
-ALWAYS_INLINE bool has_way(const tokdfa_guide *guide, const ways *known, int32_t row) {
-    for (int32_t k = 0; k < known->n && row != EVERY_ROW; k++) {
-        if (!is_forbidden(guide->followers, row, guide->ids->position[known->ids[k]])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether a stream can end in time after a state, given that it cannot with the row that forbids every id. */
-static int ends_by_row(const tokdfa_guide *guide, const masks *made, guide_state at) {
-    const guide_state key = {at.split, NO_ROW, at.spelled, at.text};
-    ways *known = made->ways + (state_hash(key) & (N_WAY_GROUPS - 1));
-    if (known->split != at.split || known->spelled != at.spelled || known->text != at.text) {
-        known->split = at.split, known->spelled = at.spelled, known->text = at.text;
-        known->n = known->are_all = 0;
-    }
-    if (is_end(guide, at.split, at.text) || has_way(guide, known, at.row)) {
-        return YES;
-    }
-    if (known->are_all) {
-        return NOWHERE;
-    }
-    guide->cache->found_id = -1;
-    const int found = within(guide, at, made->limit);
-    const int32_t id = guide->cache->found_id;
-    if (found != YES) {
-        const int status = found == NOWHERE ? find_ways(guide, known, made->limit) : found;
-        return status < 0 ? status : NOWHERE;
-    }
-    if (id >= 0 && known->n < N_KNOWN_WAYS && !is_forbidden(guide->followers, at.row, guide->ids->position[id]) &&
-        text_after(guide, at.text, id) != NOWHERE) {
-        known->ids[known->n++] = id;
-    }
-    return YES;
-}
-
-/* Whether a stream can continue from a state within a symbol or elsewhere. The id that last ended such a symbol mostly
-   leads to a state from which a stream can continue with any row; then the state need not be cached. */
-static int goes_on_by_row(const tokdfa_guide *guide, masks *made, guide_state at, int32_t *enough) {
-    const int32_t id = *hint_of(guide, at), limit = made->limit;
-    guide_state to;
-    if (id >= 0 && at.split % guide->splits->n_cuts != 0 && at.row != EVERY_ROW && limit != 0 &&
-        after(guide, at, id, text_after(guide, at.text, id), &to) == YES && to.split % guide->splits->n_cuts == 0) {
-        const int found = verdict(guide, made, to, limit == NO_LIMIT ? limit : limit - 1, enough);
-        ++*enough;
-        if (found < 0 || found == FROM_ALL) {
-            return found;
-        }
-    }
-    const int found = limit == NO_LIMIT ? goes_on(guide, at) : ends_by_row(guide, made, at);
-    *enough = limit == NO_LIMIT && found == YES ? enough_after(guide, at) : 0;
-    return found;
 }
 
 ALWAYS_INLINE void set_bit(uint32_t *mask, int32_t id) {
@@ -233,49 +95,81 @@ static void add_all(const alike *these, bool are_fragile, const masks *made) {
     }
 }
 
+/* Find the outlook of states. A verdict that is `kept` stays. */
+static int find_outlook(const tokdfa_guide *guide, masks *made, guide_state at, const verdict *kept, outlook *of) {
+    if (at.split == NOWHERE || is_end(guide, at.split, at.text)) {
+        *of = (outlook){.found = at.split == NOWHERE ? FROM_NONE : FROM_ALL};
+        return YES;
+    }
+    outlook *recent = made->recent + (state_hash(at) & (N_RECENT - 1));
+    const bool is_known = recent->split == at.split && recent->spelled == at.spelled && recent->text == at.text;
+    if (!is_known || (recent->by != NULL && !is_verdict_on(recent->by, at, made->limit))) {
+        verdict *known;
+        const int status = find_verdict(guide, at, made->limit, kept, &known);
+        if (status < 0) {
+            return status;
+        }
+        *recent = (outlook){at.split, at.spelled, at.text, known->found, known->enough, NULL, NULL};
+        recent->by = known->found == BY_ROW ? known : NULL;
+    }
+    if (recent->by != NULL && recent->forbidding == NULL && recent->by->n_ways > 0) {
+        recent->forbidding = rows_forbidding(guide, recent->by->ways[0].id);
+        recent->enough = recent->by->ways[0].enough;
+    }
+    *of = *recent;
+    return YES;
+}
+
+/* Whether a stream can end in time after an id, by its row; `enough` is then a number of ids that is enough. */
+ALWAYS_INLINE int ends_after(const tokdfa_guide *guide, const outlook *of, int32_t row, int32_t *enough) {
+    *enough = of->enough;
+    if (of->found != BY_ROW) {
+        return of->found == FROM_ALL ? YES : NOWHERE;
+    }
+    const bool is_sure = of->forbidding != NULL && !(of->forbidding[row >> 5] >> (row & 31) & 1);
+    return is_sure ? YES : ends_by_row(guide, of->by, row, enough);
+}
+
 /* Allow the ids with which a stream can continue if the row does not forbid them. An id is also fragile if no stream
    can continue with it when the row forbids it. */
 static int add_ids(const tokdfa_guide *guide, int32_t split, const alike *these, masks *made) {
-    const int32_t spelled = these->spelled, text = these->text;
     const int32_t free = split_after(guide, split, these->class, true);
     const int32_t cut = split_after(guide, split, these->class, false);
     if (free == MISSING || cut == MISSING) {
         return MISSING;
     }
-    if (free == NOWHERE) {
+    guide_state to = {free, NO_ROW, these->spelled, these->text};
+    outlook if_free, if_cut;
+    int status = find_outlook(guide, made, to, NULL, &if_free);
+    if (status < 0 || if_free.found == FROM_NONE) {
+        return status;
+    }
+    if_cut = if_free;
+    if (cut != free) {
+        to.split = cut;
+        status = find_outlook(guide, made, to, if_free.by, &if_cut);
+        if (status < 0) {
+            return status;
+        }
+    }
+    if (if_free.found == FROM_ALL && if_cut.found != BY_ROW) {
+        add_all(these, if_cut.found == FROM_NONE, made);
+        note_late(made, these->ids, these->n, if_cut.enough > if_free.enough ? if_cut.enough : if_free.enough);
         return YES;
     }
-    int32_t enough_free, enough_cut;
-    const int if_free = verdict(guide, made, (guide_state){free, NO_ROW, spelled, text}, made->limit, &enough_free);
-    enough_cut = enough_free;
-    const int if_cut =
-        if_free <= FROM_NONE || cut == free ? if_free
-        : cut == NOWHERE                    ? FROM_NONE
-                         : verdict(guide, made, (guide_state){cut, NO_ROW, spelled, text}, made->limit, &enough_cut);
-    if (if_free < 0 || if_cut < 0) {
-        return if_free < 0 ? if_free : if_cut;
-    }
-    if (if_free == FROM_ALL && if_cut != BY_ROW) {
-        add_all(these, if_cut == FROM_NONE, made);
-        note_late(made, these->ids, these->n, enough_cut > enough_free ? enough_cut : enough_free);
-        return YES;
-    }
-    for (int64_t k = 0; k < these->n && if_free != FROM_NONE; k++) {
+    const bool is_same = cut == free;
+    for (int64_t k = 0; k < these->n; k++) {
         const int32_t id = these->ids[k], row = guide->ids->row_of[id];
-        int is_free = YES, is_cut = if_cut;
-        if (if_free == BY_ROW) {
-            is_free = goes_on_by_row(guide, made, (guide_state){free, row, spelled, text}, &enough_free);
-            is_cut = cut == free ? is_free : is_cut;
-            enough_cut = cut == free ? enough_free : enough_cut;
-        }
-        if (is_free == YES && is_cut == BY_ROW) {
-            is_cut = goes_on_by_row(guide, made, (guide_state){cut, row, spelled, text}, &enough_cut);
-        }
+        int32_t enough_free, enough_cut;
+        const int is_free = ends_after(guide, &if_free, row, &enough_free);
+        enough_cut = enough_free;
+        const int is_cut = is_free != YES || is_same ? is_free : ends_after(guide, &if_cut, row, &enough_cut);
         if (is_free < 0 || is_cut < 0) {
             return is_free < 0 ? is_free : is_cut;
         }
         if (is_free == YES) {
-            add_all(&(alike){.ids = &id, .n = 1}, is_cut == NOWHERE, made);
+            made->job->allowed[id >> 5] |= (uint32_t)1 << (id & 31);
+            made->job->fragile[id >> 5] |= (uint32_t)(is_cut == NOWHERE) << (id & 31);
             note_late(made, &id, 1, enough_cut > enough_free ? enough_cut : enough_free);
         }
     }
@@ -342,11 +236,6 @@ static int allow_nearer(const tokdfa_guide *guide, int32_t split, int32_t text, 
 
 static int make_masks(const tokdfa_guide *guide, guide_state from, tokdfa_guide_masks_job *job, bool has_words) {
     masks made = {.job = job, .n_words = (guide->ids->n_class_of + 31) / 32, .limit = job->limit};
-    ways groups[N_WAY_GROUPS];
-    for (int64_t k = 0; k < N_WAY_GROUPS && job->limit != NO_LIMIT; k++) {
-        groups[k].split = 0;
-    }
-    made.ways = groups;
     job->n_noted = job->floor = 0;
     int status = is_state(guide, from) ? YES : NO_SUCH_STATE;
     if (status == YES && has_words) {

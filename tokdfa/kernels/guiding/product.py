@@ -32,10 +32,23 @@ MOST_TRIED = 200
 MOST_LATE = 1 << 12
 """The most ids of masks that are kept because a limit may forbid them."""
 
+N_VERDICT_SETS = 1 << 10
+"""The number of sets of four verdicts on states that differ only in the last id, a power of two."""
+
+MOST_WAYS = 48
+"""The most ids that are looked for that lead on from a state unless the last id forbids them."""
+
+MOST_FORBIDDING = 64
+"""The most ids for which all rows that forbid them are kept as bits."""
+
 NO_LIMIT = -1
 
 _N_FRAME = 5
 _N_ATTEMPT = 12
+_N_BEGINNINGS = 258
+_N_BEGINNING_LISTS = 64
+_N_VERDICT = 109
+_N_VERDICT_PLACES = 4
 _N_NEAR = 4
 _N_ENTRY = 3
 _N_STEP_BACK = 4
@@ -48,13 +61,17 @@ def cache_of(n_slots: int, n_searched: int, longest: int, n_texts: int) -> Struc
     near = np.full(_N_NEAR * n_texts, -2, dtype=np.int32)
     least_ids, nearer = np.zeros(n_texts, dtype=np.int32), np.full(n_texts, -2, dtype=np.int32)
     entries = np.empty(_N_ENTRY * MOST_NEARER, dtype=np.int32)
+    verdicts = np.zeros(_N_VERDICT * _N_VERDICT_PLACES * N_VERDICT_SETS, dtype=np.int32)
+    beginnings = np.zeros(_N_BEGINNINGS * _N_BEGINNING_LISTS, dtype=np.int32)
     return Struct(
         "tokdfa_guide_cache", **_slots(n_slots), **_search(n_searched), n_known=0, path=path, trace=trace,
-        most_searched=MOST_SEARCHED, hint=hint, near=near, least_ids=least_ids, nearer=nearer, nearer_entries=entries,
+        most_searched=MOST_SEARCHED, verdicts=verdicts, n_verdict_sets=N_VERDICT_SETS, most_ways=MOST_WAYS,
+        beginnings=beginnings, n_beginnings=_N_BEGINNING_LISTS, hint=hint, near=near, least_ids=least_ids,
+        nearer=nearer, nearer_entries=entries,
         below=np.zeros(0, dtype=np.uint64), drops=np.zeros(n_texts, dtype=np.uint64),
         visited=np.zeros(n_texts, dtype=np.int32), queue=np.empty(n_texts, dtype=np.int32),
         n_nearer_entries=MOST_NEARER, n_nearer_used=1, found_split=0, found_row=0,
-        found_spelled=0, found_text=0, found_id=0, missing_core=0, missing_column=0,
+        found_spelled=0, found_text=0, missing_core=0, missing_column=0,
     )  # fmt: skip
 
 
@@ -225,6 +242,15 @@ def mask_like(ban: Struct, state: int, like: int, mask: Uint32Array) -> int:
 def followers_of(pointer: Int32Array, start: Int32Array, stop: Int32Array, id_at: Int32Array) -> Struct:
     """Return the rows of the ids that may not follow."""
     return Struct("tokdfa_followers", pointer=pointer, start=start, stop=stop, id_at=id_at)
+
+
+def forbidding_of(n_rows: int, n_positions: int) -> Struct:
+    """Return the bits of the rows that forbid an id, for ids to be found."""
+    n_words = -(-n_rows // 32)
+    return Struct(
+        "tokdfa_forbidding", of_position=np.zeros(n_positions, dtype=np.int32), n_words=n_words, n_room=MOST_FORBIDDING,
+        bits=np.zeros(MOST_FORBIDDING * n_words, dtype=np.uint32), n_used=0,
+    )  # fmt: skip
 
 
 def forbid(followers: Struct, row: int, fragile: Uint32Array, mask: Uint32Array) -> None:

@@ -59,13 +59,26 @@ ALWAYS_INLINE int64_t enter_state(tokdfa_guide_cache *cache, guide_state at) {
     return slot;
 }
 
-/* The state after the next id of some atoms, which have the same columns and lead the texts to `text`. */
-ALWAYS_INLINE int next_of_atoms(const tokdfa_guide *guide, guide_state from, int32_t atom, int32_t end, int32_t text,
+/* The number of ids known to be needed after a state with some row. */
+ALWAYS_INLINE int32_t known_needed(const tokdfa_guide_cache *cache, guide_state at, int32_t row) {
+    at.row = row;
+    const int64_t slot = find_state(cache, at);
+    return cache->keys[4 * slot] != 0 ? cache->needed[slot] : 0;
+}
+
+/* Some atoms, which have the same columns and lead the texts to `text`. */
+typedef struct {
+    int32_t first, end, text;
+} atoms;
+
+/* The state after the next id of some atoms. Ids may be left out after which no stream ends within `left` ids: one number
+   is looked up for all rows. */
+ALWAYS_INLINE int next_of_atoms(const tokdfa_guide *guide, guide_state from, const atoms *these, int32_t left,
                                 int32_t *within, guide_state *to, int32_t *id) {
     const tokdfa_guide_texts *texts = guide->texts;
     const int32_t *begin = texts->atom_begin;
-    const int32_t first = begin[atom];
-    for (; atom < end; atom++) {
+    const int32_t first = begin[these->first];
+    for (int32_t atom = these->first; atom < these->end; atom++) {
         if (begin[atom + 1] - first <= *within) {
             continue;
         }
@@ -74,12 +87,14 @@ ALWAYS_INLINE int next_of_atoms(const tokdfa_guide *guide, guide_state from, int
         if (split == MISSING) {
             return MISSING;
         }
-        if (split == NOWHERE) {
+        const guide_state reached = {split, NO_ROW, texts->atom_spelled[atom], these->text};
+        if (split == NOWHERE || (left != INT32_MAX && from.spelled == 0 &&
+                                 known_needed(guide->cache, reached, NO_ROW) > left)) {
             *within = begin[atom + 1] - first;
         }
         while (*within < begin[atom + 1] - first) {
             *id = texts->atom_ids[first + (*within)++];
-            const int status = after(guide, from, *id, text, to);
+            const int status = after(guide, from, *id, these->text, to);
             if (status != NOWHERE) {
                 return status;
             }
@@ -119,8 +134,8 @@ static int next_id(const tokdfa_guide *guide, guide_state from, int32_t *frame, 
             continue;
         }
         if (guide->cache->least_ids[text] <= left) {
-            const int32_t end = texts->at_node[node + 1];
-            const int status = next_of_atoms(guide, from, atom, end, text, frame + WITHIN, to, id);
+            const atoms these = {atom, texts->at_node[node + 1], text};
+            const int status = next_of_atoms(guide, from, &these, left, frame + WITHIN, to, id);
             if (status != NOWHERE) {
                 return status;
             }
@@ -275,14 +290,15 @@ ALWAYS_INLINE bool knows_nearer(const tokdfa_guide *guide, int32_t text) {
 }
 
 /* The state after the next id that leads the texts nearer to an end; a frame has the entry of its atoms, 0 at first. */
-static int next_nearer(const tokdfa_guide *guide, guide_state from, int32_t *frame, guide_state *to, int32_t *id) {
+static int next_nearer(const tokdfa_guide *guide, guide_state from, int32_t *frame, int32_t left, guide_state *to,
+                       int32_t *id) {
     const tokdfa_guide_cache *cache = guide->cache;
     frame[CURSOR] = frame[CURSOR] == 0 ? cache->nearer[from.text] : frame[CURSOR];
     while (frame[CURSOR] > 0) {
         const int32_t *entry = cache->nearer_entries + N_NEARER_ENTRY * frame[CURSOR];
         const int32_t first = guide->texts->atom_ids[guide->texts->atom_begin[entry[0]]];
-        const int32_t text = text_after(guide, from.text, first);
-        const int status = next_of_atoms(guide, from, entry[0], entry[1], text, frame + WITHIN, to, id);
+        const atoms these = {entry[0], entry[1], text_after(guide, from.text, first)};
+        const int status = next_of_atoms(guide, from, &these, left, frame + WITHIN, to, id);
         if (status != NOWHERE) {
             return status;
         }
@@ -305,6 +321,33 @@ static int next_byte_nearer(const tokdfa_guide *guide, guide_state from, int32_t
         }
     }
     return status;
+}
+
+/* The most ids of a list of those that can begin a piece. */
+enum { MOST_BEGINNINGS = N_BEGINNINGS - 2 };
+
+/* Find the ids that can begin a piece after a state of the pre-tokenizer: their number, -1 if they are too many, and the
+   ids. Over characters they are few: mostly added tokens. Returns YES or MISSING. */
+static int find_beginnings(const tokdfa_guide *guide, int32_t split, const int32_t **found) {
+    const tokdfa_guide_texts *texts = guide->texts;
+    const int64_t place = (int64_t)((uint64_t)split * 0x9E3779B97F4A7C15u >> 40) % guide->cache->n_beginnings;
+    int32_t *list = guide->cache->beginnings + N_BEGINNINGS * place, n = 0;
+    *found = list + 1;
+    for (int64_t atom = 0; atom < texts->n_atom_class && list[0] != split && n >= 0; atom++) {
+        const int32_t target = split_after(guide, split, texts->atom_class[atom], false);
+        if (target == MISSING) {
+            list[0] = 0;
+            return MISSING;
+        }
+        for (int32_t k = texts->atom_begin[atom]; k < texts->atom_begin[atom + 1] && target != NOWHERE && n >= 0; k++) {
+            n = n == MOST_BEGINNINGS ? -1 : n + 1;
+            list[1 + (n > 0 ? n : 0)] = texts->atom_ids[k];
+        }
+    }
+    if (list[0] != split) {
+        list[0] = split, list[1] = n;
+    }
+    return YES;
 }
 
 /* The next state in the phase of a frame. Within a symbol, only its hint and the ids that end it are tried. */
@@ -330,8 +373,15 @@ static int next_of_phase(const tokdfa_guide *guide, guide_state from, int32_t *f
         return next_listed(guide, from, guide->ids->special_ids, guide->ids->n_special_ids, frame + CURSOR, to, id);
     case BYTES:
         return next_byte_nearer(guide, from, frame, to, id);
-    case ALL_WORDS:
-        return next_id(guide, from, frame, left, to, id);
+    case ALL_WORDS: {
+        const int32_t *beginning;
+        if (from.row == EVERY_ROW && find_beginnings(guide, from.split, &beginning) != YES) {
+            return MISSING;
+        }
+        return from.row == EVERY_ROW && beginning[0] >= 0
+                   ? next_listed(guide, from, beginning + 1, beginning[0], frame + CURSOR, to, id)
+                   : next_id(guide, from, frame, left, to, id);
+    }
     default:
         return NOWHERE;
     }
@@ -347,7 +397,7 @@ static int next_state(const tokdfa_guide *guide, guide_state from, int32_t *fram
     for (; frame[PHASE] != NO_MORE; frame[PHASE]++, frame[CURSOR] = 0, frame[WITHIN] = 0) {
         if (frame[PHASE] == NEARER && left == guide->cache->least_ids[from.text] - 1) {
             if (frame[CURSOR] != 0 || knows_nearer(guide, from.text)) {
-                return next_nearer(guide, from, frame, to, id);
+                return next_nearer(guide, from, frame, left, to, id);
             }
         }
         if (frame[PHASE] == ALL_WORDS && frame[CURSOR] == 0 && frame[WITHIN] == 0) {

@@ -94,9 +94,9 @@ static void use_guide(tables *t, input *in) {
     read_languages(t, in);
     make_cache(t, &t->cache, t->n_texts, in);
     make_cache(t, &t->every_cache, 2, in);
-    t->every = (tokdfa_guide){&t->splits, &t->followers, &t->ids, &t->every_text, &t->every_cache, NULL};
+    t->every = (tokdfa_guide){&t->splits, &t->followers, &t->forbidding, &t->ids, &t->every_text, &t->every_cache, NULL};
     const tokdfa_guide *any = take(in) % 4 ? &t->every : NULL;
-    t->guide = (tokdfa_guide){&t->splits, &t->followers, &t->ids, &t->texts, &t->cache, any};
+    t->guide = (tokdfa_guide){&t->splits, &t->followers, &t->forbidding, &t->ids, &t->texts, &t->cache, any};
     const int32_t *fewest = find_fewest(t);
     const int64_t n = count_spots(t), first = left_in(in) ? take(in) : 0, unlimited = take(in);
     for (int64_t i = 0; i < n; i++) {

@@ -20,6 +20,7 @@ typedef struct {
     int32_t *table, *column, *symbol, *depth, *end, *first, *words;
     int32_t *targets; /* of the pre-tokenizer, with no cell missing */
     tokdfa_followers followers;
+    tokdfa_forbidding forbidding;
     tokdfa_split_machine splits;
     tokdfa_guide_ids ids;
     tokdfa_guide_texts texts, every_text;
@@ -138,6 +139,8 @@ static void read_rows(tables *t, input *in) {
     }
     t->followers = (tokdfa_followers){.pointer = pointer, .n_pointer = t->n_rows + 1, .start = start, .stop = stop,
                                       .id_at = id_at};
+    t->forbidding = (tokdfa_forbidding){.of_position = ZEROS(memory, int32_t, t->n_words), .n_words = 1, .n_room = 2,
+                                        .bits = ZEROS(memory, uint32_t, 2)};
 }
 
 /* The last bytes of a symbol at the beginning of a word, as in `head`. */

@@ -213,6 +213,9 @@ static void make_cache(tables *t, tokdfa_guide_cache *cache, int64_t n_texts, in
     make_trail(t, cache, 1);
     cache->path = ZEROS(memory, int32_t, MOST_LENGTH + 1), cache->trace = ZEROS(memory, int32_t, MOST_LENGTH + 1);
     cache->hint = MINUS_ONES(memory, int32_t, 8), cache->n_hint = 8;
+    cache->n_verdict_sets = 1, cache->verdicts = ZEROS(memory, int32_t, 4 * N_VERDICT);
+    cache->most_ways = 1 + n_texts % 3;
+    cache->n_beginnings = 2, cache->beginnings = ZEROS(memory, int32_t, 2 * N_BEGINNINGS);
     cache->least_ids = ZEROS(memory, int32_t, n_texts), cache->nearer = ROOM(memory, int32_t, n_texts);
     cache->n_nearer_entries = between(in, 1, 12), cache->n_nearer_used = 1;
     cache->nearer_entries = ROOM(memory, int32_t, 3 * cache->n_nearer_entries);

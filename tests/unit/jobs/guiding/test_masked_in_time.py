@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,7 @@ from tests.support.guided import (
 )
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.jobs.guiding.prefixes import PrefixAutomaton
+from tokdfa.kernels.guiding import product as kernels
 
 TOKENIZER = tokdfa.default_tokenizer()
 Streams = set[tuple[int, ...]]
@@ -101,6 +103,32 @@ def test_budgets_where_too_many_ids_are_late_to_note_them_all(
         floors |= {base.floor for key, base in guide._prefixes._bases.items() if len(key) == 3}
     assert narrower > 50
     assert max(floors) > 0
+
+
+@pytest.mark.parametrize("make", [guided, guided_over_characters])
+def test_budgets_where_little_is_kept(
+    make: Callable[[int, Path], Guided], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("N_VERDICT_SETS", "MOST_WAYS", "MOST_FORBIDDING"):
+        monkeypatch.setattr(kernels, name, 1)
+    made, source = make(3, tmp_path), random.Random(3)
+    narrower = 0
+    for language, texts in some_languages(source, made.symbols):
+        streams = {tuple(made.encode(text)) for text in texts if made.keeps(text)}
+        narrower += check_budgets(tokdfa.guide(made.tokenizer, language), streams, source)
+    assert narrower > 30
+
+
+@pytest.mark.parametrize("text", ["", "a man", "é ", "\n"])
+def test_the_last_id_begins_no_character_that_another_must_complete(text: str) -> None:
+    guide, ids = TOKENIZER.guide(), TOKENIZER.encode(text).tolist()
+    canonical = set()
+    for id in range(TOKENIZER.n_ids):
+        with contextlib.suppress(UnicodeDecodeError):
+            whole = TOKENIZER.decode_bytes([*ids, id]).decode()
+            canonical |= {id} if TOKENIZER.encode(whole).tolist() == [*ids, id] else set()
+    assert {*guide.allowed(guide.read(ids), remaining=1).tolist()} == canonical
+    assert len(canonical) < guide.allowed(guide.read(ids)).size
 
 
 PATTERNS = [r'"[^"\\]*"', r"(a|an|the)( [a-z]+){2,}\.", r"\{ ?\}|\[(é|1|'s| )*\]\n", "[a-z]{40}"]
