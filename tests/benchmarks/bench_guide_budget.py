@@ -5,8 +5,9 @@
 The file has a list of schemas; by default there are a few of usual shapes. The tokenizers are by default GPT-2, cl100k,
 o200k and Mistral v3 of TOKDFA_DATA, and all of TOKDFA_FAMILIES. `--json FILE` keeps the table.
 Each walk chooses at random among the ids of the masks with a budget, from the least number of ids up to three times as
-many; at each state both masks are asked for, in turn, by two guides of their own. *Far* states have at least twice as
-many ids left as they need. Times are processor time.
+many; at each state both masks are asked for, in turn, by two guides of their own, once a third one has filled the
+tables that all guides of a tokenizer share. *Far* states have at least twice as many ids left as they need. Times are
+processor time.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ def row(name: str, tokenizer: tokdfa.Tokenizer, schemas: list[object], n_walks: 
             left = least + (number if number % 2 else source.randrange(2 * least))
             state, ids = guide.initial, 0
             while True:
+                judge.mask(state)
                 kind = "far" if left >= 2 * judge.least(state) else "near"
                 asked_of[kind] += 1
                 asked = [(0, lambda: guide.mask(state, remaining=left)), (1, lambda: plain.mask(state))]  # noqa: B023

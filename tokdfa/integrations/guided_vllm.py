@@ -55,7 +55,7 @@ class _Request:
         self._end = end
 
     def follow(self, ids: Any) -> bool:
-        """Read the ids that are new, a list or a tensor has all; return whether the first one not allowed is among them.
+        """Read the new ids of all in a list or a tensor; return whether the first id that is not allowed is among them.
 
         There may be fewer than before: vLLM drops the last ids where their keys and values could not be loaded.
         """
